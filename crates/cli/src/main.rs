@@ -1,0 +1,2 @@
+//! The one `main`.
+fn main() {}

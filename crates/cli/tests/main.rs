@@ -1,0 +1,1 @@
+//! Everything about the command that is tested from outside.

@@ -1,0 +1,106 @@
+//! The stable codes of everything that can be wrong with data or with a request.
+//!
+//! *Invariant:* a code never changes its meaning and is never used again for another one.
+//! Each has a page in `docs/codes/` and a test that makes it appear.
+
+use std::fmt;
+
+macro_rules! codes {
+    ($($code:ident $title:literal,)+) => {
+        /// A stable code.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(missing_docs, reason = "the title says what each code means")]
+        pub enum Code { $($code,)+ }
+
+        impl Code {
+            /// Every code there is.
+            pub const ALL: &'static [Code] = &[$(Code::$code,)+];
+
+            /// What is wrong, in a few words.
+            pub fn title(self) -> &'static str {
+                match self { $(Code::$code => $title,)+ }
+            }
+
+            /// The code as people cite it.
+            pub fn name(self) -> &'static str {
+                match self { $(Code::$code => stringify!($code),)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    // text and containers
+    E001 "invalid UTF-8",
+    E002 "invalid JSON",
+    E003 "duplicate key",
+    E004 "integer beyond 64 bits",
+    E005 "number out of range",
+    E006 "lone surrogate",
+    E007 "nested too deep",
+    E008 "too large",
+    E009 "expands too much",
+    E010 "damaged compressed file",
+    // records
+    E011 "missing id",
+    E012 "duplicate id",
+    E013 "invalid id",
+    E014 "missing input",
+    E015 "wrong type",
+    E016 "unknown role",
+    E017 "answers do not match the turns",
+    E018 "two values for one field",
+    E019 "missing file",
+    E020 "path leaves its folder",
+    E021 "wrong-shaped file",
+    E022 "incomplete memory seed",
+    E023 "empty dataset",
+    E024 "not a dataset",
+    // containers again
+    E025 "invalid YAML",
+    E026 "alias expansion",
+    E027 "custom YAML tag",
+    E028 "invalid CSV",
+    E029 "more cells than columns",
+    E030 "invalid JSON in a cell",
+    E031 "invalid header",
+    E032 "not a mapping",
+    E033 "invalid field name",
+    E034 "unreadable columns",
+    E035 "does not fit the schema",
+    E036 "cannot be carried",
+    E037 "invalid schema",
+    E038 "repeated version",
+    E039 "refused by the released loader",
+    // requests
+    E101 "cannot be opened",
+    E102 "unknown name",
+    E103 "invalid combination",
+    E104 "cannot be written",
+    E105 "invalid usage",
+    // legal and unwise
+    H001 "whole-sentence reference",
+    H002 "outcome quotes exact words",
+    H003 "near-duplicate inputs",
+    H004 "missing references",
+    H005 "column name with spaces around it",
+    H006 "repeated label",
+}
+
+impl Code {
+    /// The code of that name, in any case.
+    pub fn parse(name: &str) -> Option<Code> {
+        Code::ALL.iter().copied().find(|code| code.name().eq_ignore_ascii_case(name))
+    }
+
+    /// Whether this is advice about legal data.
+    pub fn is_hint(self) -> bool {
+        self.name().starts_with('H')
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}

@@ -1,0 +1,11 @@
+//! The strict JSON reader: unique keys, valid Unicode, exact numbers, bounded depth.
+//!
+//! *Invariant:* what breaks a rule is refused with its place; nothing is dropped or repaired.
+
+mod locate;
+mod read;
+mod scan;
+
+pub use locate::{Span, locate};
+pub use read::{JsonError, JsonProblem, MAX_DEPTH, read, read_prefix};
+pub use scan::plain_run;

@@ -1,0 +1,58 @@
+//! Finding the end of a plain run inside a JSON string, eight bytes and more at a time.
+
+const QUOTES: u64 = 0x2222_2222_2222_2222;
+const SLASHES: u64 = 0x5c5c_5c5c_5c5c_5c5c;
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// The index of the first `"`, `\` or control character at or after `from`, or the length.
+pub fn plain_run(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(block) = bytes.get(at..at + 32) {
+        if block.iter().fold(false, |found, &byte| found | is_special(byte)) {
+            break;
+        }
+        at += 32;
+    }
+    while let Some(Ok(block)) = bytes.get(at..at + 8).map(<[u8; 8]>::try_from) {
+        let marks = special_marks(u64::from_le_bytes(block));
+        if marks != 0 {
+            return at + (marks.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    bytes[at..].iter().position(|&byte| is_special(byte)).map_or(bytes.len(), |more| at + more)
+}
+
+fn is_special(byte: u8) -> bool {
+    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
+}
+
+/// A high bit at the lowest special byte; higher marks may be wrong, the lowest never is.
+fn special_marks(word: u64) -> u64 {
+    let quote = word ^ QUOTES;
+    let slash = word ^ SLASHES;
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let control = word.wrapping_sub(0x20 * ONES) & !word & HIGHS;
+    zero(quote) | zero(slash) | control
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_first_special_byte_at_every_offset() {
+        for length in 0..80 {
+            for special in [b'"', b'\\', 0x00, 0x1f] {
+                for at in 0..length {
+                    let mut bytes = vec![0xc3_u8; length];
+                    bytes[at] = special;
+                    assert_eq!(plain_run(&bytes, 0), at);
+                }
+            }
+            assert_eq!(plain_run(&vec![b' '; length], 0), length);
+            assert_eq!(plain_run(&vec![0x7f; length], 0), length);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Everything about `core` that is tested from outside.

@@ -1,0 +1,1 @@
+//! Foreign files to and from canonical records.

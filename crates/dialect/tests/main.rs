@@ -1,0 +1,1 @@
+//! Everything about `dialect` that is tested from outside.

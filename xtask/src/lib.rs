@@ -1,0 +1,1 @@
+//! Tidy tests: the shape of the workspace, checked.

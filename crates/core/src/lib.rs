@@ -10,4 +10,5 @@ pub mod json;
 pub mod number;
 pub mod path;
 pub mod record;
+pub mod schema;
 pub mod value;

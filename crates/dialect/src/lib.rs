@@ -1,1 +1,31 @@
-//! Foreign files to and from canonical records.
+//! Foreign files to and from canonical records, with diagnostics.
+//!
+//! *Invariant:* no disk and no network: bytes come in as readers, and files that a dataset refers to are asked
+//! for through [`Files`]. Nothing unknown is lost, and every fault is reported with its place.
+
+mod agenthealth;
+mod blocks;
+mod columns;
+mod decompress;
+mod detect;
+mod document;
+mod files;
+mod format;
+mod ids;
+mod lab;
+mod letta;
+mod map;
+mod place;
+mod pool;
+mod read;
+mod records;
+mod report;
+mod rows;
+pub mod write;
+mod yaml;
+
+pub use files::{Files, FilesError, Loaded, NoFiles, ReadSeek};
+pub use format::Format;
+pub use map::IdRule;
+pub use read::{Body, Each, Input, ReadOptions, Take, read};
+pub use report::{DatasetInfo, FileUse, Report};

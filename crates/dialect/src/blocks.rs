@@ -1,0 +1,68 @@
+//! Rows in blocks: what a container hands to the workers, and how a place in it is found again.
+
+use heldset_core::fault::{Excerpt, Fault, Place, Problem};
+use heldset_core::path::Path;
+use heldset_core::value::Value;
+
+/// How much of a file is handed to a worker at once.
+pub(crate) const BLOCK: usize = 1 << 20;
+
+/// The largest record.
+pub(crate) const MAX_RECORD: usize = 64 << 20;
+
+/// A file cut into blocks of rows, in order.
+pub(crate) trait Container: Send {
+    /// The rows of a block.
+    type Block: Block;
+
+    /// The next block; `None` at the end. A fault ends the reading.
+    fn next_block(&mut self) -> Result<Option<Self::Block>, Box<Fault>>;
+
+    /// How many bytes of the file have been read.
+    fn bytes_read(&self) -> u64;
+}
+
+/// Some rows of a file.
+pub(crate) trait Block: Send {
+    /// The place of the first row among all rows.
+    fn first_row(&self) -> u64;
+
+    /// How many rows there are.
+    fn len(&self) -> usize;
+
+    /// The line a row starts on.
+    fn line(&self, row: usize) -> u64;
+
+    /// Makes ready what needs more than cutting; done by the worker.
+    fn prepare(&mut self) {}
+
+    /// Hands every row to `visit`, in order.
+    fn visit<'b>(&'b self, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>));
+
+    /// Where the part of a row is that a path names.
+    fn locate(&self, row: usize, path: &Path) -> (Option<Place>, Option<Excerpt>);
+
+    /// Where a byte of a row is.
+    fn locate_offset(&self, row: usize, offset: usize) -> (Option<Place>, Option<Excerpt>);
+
+    /// The row as it stood in the file.
+    fn source(&self, row: usize) -> Vec<u8>;
+}
+
+/// A row that is not a value.
+pub(crate) struct RowError {
+    /// What is wrong; its path says in which field.
+    pub(crate) problem: Problem,
+    /// The byte of the row where it shows; without one the path is looked for.
+    pub(crate) offset: Option<usize>,
+}
+
+impl RowError {
+    pub(crate) fn locate(self, block: &(impl Block + ?Sized), row: usize) -> Fault {
+        let (place, excerpt) = match self.offset {
+            Some(offset) => block.locate_offset(row, offset),
+            None => block.locate(row, &self.problem.path),
+        };
+        self.problem.at(place, excerpt)
+    }
+}

@@ -1,0 +1,190 @@
+//! What a file is: first by its content, then by its name.
+
+use heldset_core::code::Code;
+use heldset_core::fault::Problem;
+use heldset_core::json;
+use heldset_core::path::Path;
+use heldset_core::value::{Object, Value};
+
+use crate::format::Format;
+
+/// How a file is cut into rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    JsonLines,
+    JsonArray,
+    JsonDocument,
+    Yaml,
+    Csv(u8),
+    Parquet,
+    ArrowFile,
+    ArrowStream,
+}
+
+/// The container, from the first bytes of a file (all of them when `whole`) and its name.
+pub(crate) fn shape_of(head: &[u8], whole: bool, name: &str) -> Shape {
+    if head.starts_with(b"PAR1") {
+        return Shape::Parquet;
+    }
+    if head.starts_with(b"ARROW1") {
+        return Shape::ArrowFile;
+    }
+    if head.starts_with(&[0xff, 0xff, 0xff, 0xff]) {
+        return Shape::ArrowStream;
+    }
+    let text = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
+    let named = shape_of_name(name);
+    match text.trim_start().as_bytes().first() {
+        Some(b'{') => object_shape(&text, whole, named),
+        Some(b'[') => match named {
+            Some(shape @ (Shape::JsonLines | Shape::Csv(_))) => shape,
+            Some(Shape::Yaml) if !looks_like_json_list(&text) => Shape::Yaml,
+            _ => Shape::JsonArray,
+        },
+        _ => named.unwrap_or_else(|| text_shape(&text)),
+    }
+}
+
+fn shape_of_name(name: &str) -> Option<Shape> {
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    let (_, ending) = name.rsplit_once('.')?;
+    Some(match ending {
+        "jsonl" | "ndjson" => Shape::JsonLines,
+        "json" => Shape::JsonDocument,
+        "yaml" | "yml" => Shape::Yaml,
+        "csv" => Shape::Csv(b','),
+        "tsv" | "tab" => Shape::Csv(b'\t'),
+        _ => return None,
+    })
+}
+
+/// Several objects, one per line, or one object.
+fn object_shape(text: &str, whole: bool, named: Option<Shape>) -> Shape {
+    if let Some(shape @ (Shape::JsonLines | Shape::Csv(_))) = named {
+        return shape;
+    }
+    let mut lines = text.split(['\n', '\r']).filter(|line| !line.trim().is_empty());
+    let first = lines.next().unwrap_or("");
+    let alone = whole && lines.next().is_none();
+    let first_is_whole = json::read(first).is_ok();
+    match (first_is_whole, alone, named) {
+        (true, false, _) => Shape::JsonLines,
+        (true, true, None) if !has_envelope(first) => Shape::JsonLines,
+        (false, _, Some(Shape::Yaml)) if !text.trim_start().starts_with("{\"") => Shape::Yaml,
+        _ => Shape::JsonDocument,
+    }
+}
+
+fn has_envelope(line: &str) -> bool {
+    let Ok(Value::Object(object)) = json::read(line) else { return false };
+    ["items", "spec", "testCases", "hits", "kind"].iter().any(|key| object.contains(key))
+}
+
+fn looks_like_json_list(text: &str) -> bool {
+    matches!(text.trim_start()[1..].trim_start().as_bytes().first(), None | Some(b'{' | b']' | b'"'))
+}
+
+fn text_shape(text: &str) -> Shape {
+    let line = text.lines().find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')).unwrap_or("");
+    let start = line.trim_start();
+    let is_yaml = start.starts_with("- ") || start == "-" || start.starts_with("---") || start.starts_with('%');
+    let is_mapping = start
+        .split_once(':')
+        .is_some_and(|(key, rest)| !key.contains([',', '\t', '"']) && (rest.is_empty() || rest.starts_with(' ')));
+    match () {
+        () if is_yaml || is_mapping => Shape::Yaml,
+        () if line.contains('\t') => Shape::Csv(b'\t'),
+        () if line.contains(',') => Shape::Csv(b','),
+        () if matches!(start.as_bytes().first(), Some(b'"' | b'/' | b'-' | b'0'..=b'9')) => Shape::JsonLines,
+        () => Shape::Csv(b','),
+    }
+}
+
+/// Names that only a canonical case has.
+const CANONICAL: &[&str] = &[
+    "turns",
+    "context",
+    "tools",
+    "memory_seeds",
+    "session_id",
+    "tool_fixtures",
+    "checkpoint",
+    "expected_output",
+    "expected_turns",
+    "expected_outcomes",
+    "expected_trajectory",
+];
+
+/// The dialect of rows, from some of them.
+pub(crate) fn format_of_rows(rows: &[Object<'_>], shape: Shape) -> Format {
+    let any = |test: &dyn Fn(&Object<'_>) -> bool| rows.iter().any(test);
+    let has = |names: &'static [&'static str]| move |row: &Object<'_>| names.iter().any(|name| row.contains(name));
+    if any(&is_agenthealth) {
+        return Format::AgentHealth;
+    }
+    if matches!(shape, Shape::JsonArray | Shape::Yaml | Shape::JsonDocument) {
+        let lab = |row: &Object<'_>| {
+            matches!(row.get("inputs"), Some(Value::Object(_)))
+                || (has(&["prompt", "expected_answer"])(row) && !row.contains("input"))
+        };
+        return if any(&lab) { Format::Lab } else { Format::Records };
+    }
+    let letta_only = |row: &Object<'_>| {
+        has(&["ground_truth", "sample_id", "rubric_path"])(row) || matches!(row.get("input"), Some(Value::Array(_)))
+    };
+    if any(&letta_only) {
+        return Format::Letta;
+    }
+    if any(&has(CANONICAL)) || shape == Shape::Csv(b'\t') {
+        return Format::Records;
+    }
+    if any(&has(&["input", "prompt"])) { Format::Letta } else { Format::Records }
+}
+
+/// The dialect of a document that is read as a whole.
+pub(crate) fn format_of_document(root: &Value<'_>) -> Result<Format, Problem> {
+    let refuse = |message: &str, help: &str| Err(Problem::new(Code::E024, Path::root(), message).help(help));
+    let object = match root {
+        Value::Array(items) => {
+            let sample: Vec<_> = items.iter().take(64).filter_map(Value::as_object).cloned().collect();
+            return Ok(format_of_rows(&sample, Shape::JsonDocument));
+        }
+        Value::Object(object) => object,
+        _ => return refuse("this is not a dataset", "write a list of records, or one record per line"),
+    };
+    let text = |name: &str| object.get(name).and_then(Value::as_str);
+    match (text("apiVersion"), text("kind")) {
+        (Some(version), Some(kind)) if version.starts_with("heldset/") => {
+            let message = format!("this is a Heldset {kind}, not a dataset file");
+            return refuse(&message, "a declaration is for `heldset register`, an experiment for `heldset run`");
+        }
+        (_, Some(kind)) if kind != "Dataset" => {
+            return refuse(&format!("this is of kind `{kind}`, not a dataset"), "pass the dataset file that it names");
+        }
+        _ => {}
+    }
+    let is_dump = object.get("hits").and_then(Value::as_object).is_some_and(|hits| hits.contains("hits"));
+    if object.contains("testCases") || is_dump || is_agenthealth(object) {
+        return Ok(Format::AgentHealth);
+    }
+    if object.contains("items") || text("kind") == Some("Dataset") {
+        return Ok(Format::Lab);
+    }
+    refuse(
+        "this is a mapping without a list of records",
+        "a dataset has `items`, `spec.items` or `testCases`, or is a list of records",
+    )
+}
+
+fn is_agenthealth(row: &Object<'_>) -> bool {
+    let dump = matches!(row.get("_source"), Some(Value::Object(_)))
+        || ["index", "create"].iter().any(|action| {
+            row.len() == 1
+                && row
+                    .get(action)
+                    .and_then(Value::as_object)
+                    .is_some_and(|meta| meta.contains("_id") || meta.contains("_index"))
+        });
+    dump || row.contains("initialPrompt") || row.contains("expectedOutcomes")
+}

@@ -1,0 +1,211 @@
+//! A file that is one document: an envelope around a list of rows.
+//!
+//! *Invariant:* a document is at most 64 MiB, because it is held as a whole.
+
+use std::io::Read;
+
+use heldset_core::code::Code;
+use heldset_core::fault::{Excerpt, Fault, Place, Problem};
+use heldset_core::json;
+use heldset_core::path::Path;
+use heldset_core::value::Value;
+
+use crate::blocks::{Block, Container, RowError};
+use crate::map::Mapper;
+use crate::place::{excerpt_of, place_of};
+use crate::report::DatasetInfo;
+use crate::rows::json_array::elements;
+use crate::rows::json_block::{JsonBlock, invalid_utf8, row_error};
+use crate::yaml::Yaml;
+
+/// The largest document.
+pub(crate) const MAX_DOCUMENT: u64 = 64 << 20;
+
+/// What a dialect finds in a document.
+pub(crate) enum Plan {
+    /// The rows are the list at a path of this document.
+    Rows {
+        /// Where the list is.
+        list: Path,
+        /// How its elements become records.
+        mapper: Box<dyn Mapper>,
+        /// What the envelope says.
+        info: DatasetInfo,
+    },
+    /// The rows are in another file.
+    Elsewhere {
+        /// Which, relative to this one.
+        path: String,
+        /// Where this document names it.
+        at: Path,
+        /// What the envelope says.
+        info: DatasetInfo,
+    },
+}
+
+/// A document that has been read as text.
+pub(crate) enum Document {
+    Json(String),
+    Yaml(Yaml),
+}
+
+impl Document {
+    /// Reads all of it.
+    pub(crate) fn load(mut reader: impl Read, is_yaml: bool) -> Result<Self, LoadError> {
+        let mut bytes = Vec::new();
+        (&mut reader).take(MAX_DOCUMENT + 1).read_to_end(&mut bytes).map_err(LoadError::Io)?;
+        if bytes.len() as u64 > MAX_DOCUMENT {
+            let problem = Problem::new(Code::E008, Path::root(), "the document is larger than 64 MiB");
+            return Err(LoadError::Fault(Box::new(problem.help("write one record per line, as JSONL").of_file())));
+        }
+        Document::parse(bytes, is_yaml).map_err(LoadError::Fault)
+    }
+
+    /// Reads a document from bytes at hand.
+    pub(crate) fn parse(mut bytes: Vec<u8>, is_yaml: bool) -> Result<Self, Box<Fault>> {
+        if bytes.starts_with(b"\xef\xbb\xbf") {
+            bytes.drain(..3);
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+            mark(&text, invalid_utf8(at).problem, at)
+        })?;
+        if is_yaml {
+            return Yaml::read(text).map(Document::Yaml);
+        }
+        match json::read(&text) {
+            Ok(_) => {}
+            Err(error) => {
+                let at = error.offset;
+                return Err(mark(&text, row_error(error).problem, at));
+            }
+        }
+        Ok(Document::Json(text))
+    }
+
+    /// What it holds.
+    pub(crate) fn root(&self) -> Value<'_> {
+        match self {
+            Document::Json(text) => json::read(text).expect("the text was read when it was loaded"),
+            Document::Yaml(yaml) => yaml.value(&Path::root()).unwrap_or(Value::Null),
+        }
+    }
+
+    /// The fault that a problem with this document is.
+    pub(crate) fn fault(&self, problem: Problem) -> Box<Fault> {
+        let (place, excerpt) = self.locate(&problem.path);
+        Box::new(problem.at(place, excerpt))
+    }
+
+    fn locate(&self, path: &Path) -> (Option<Place>, Option<Excerpt>) {
+        match self {
+            Document::Yaml(yaml) => yaml.locate(path),
+            Document::Json(text) => {
+                let span = json::locate(text, path).unwrap_or(json::Span { start: 0, end: 1 });
+                let start = Place { line: 1, column: 1 };
+                (Some(place_of(text, start, span.start)), Some(excerpt_of(text, span.start, span.end)))
+            }
+        }
+    }
+
+    /// The elements of the list at `list`, as rows.
+    pub(crate) fn into_rows(self, list: &Path) -> DocumentRows {
+        let block = match self {
+            Document::Json(text) => {
+                let span = json::locate(&text, list).unwrap_or(json::Span { start: 0, end: 0 });
+                let rows = elements(&text, span.start, span.end);
+                DocumentBlock::Json(JsonBlock { rows, bytes: text.into_bytes(), first_row: 0 })
+            }
+            Document::Yaml(yaml) => DocumentBlock::Yaml(yaml, list.clone()),
+        };
+        DocumentRows(Some(block))
+    }
+}
+
+/// Why a document could not be loaded.
+pub(crate) enum LoadError {
+    Io(std::io::Error),
+    Fault(Box<Fault>),
+}
+
+/// The rows of a document: one block.
+pub(crate) struct DocumentRows(Option<DocumentBlock>);
+
+/// Rows inside a document.
+pub(crate) enum DocumentBlock {
+    Json(JsonBlock),
+    Yaml(Yaml, Path),
+}
+
+impl Container for DocumentRows {
+    type Block = DocumentBlock;
+
+    fn next_block(&mut self) -> Result<Option<DocumentBlock>, Box<Fault>> {
+        Ok(self.0.take())
+    }
+
+    fn bytes_read(&self) -> u64 {
+        0
+    }
+}
+
+impl Block for DocumentBlock {
+    fn first_row(&self) -> u64 {
+        0
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            DocumentBlock::Json(block) => block.len(),
+            DocumentBlock::Yaml(yaml, list) => yaml.len(list),
+        }
+    }
+
+    fn line(&self, row: usize) -> u64 {
+        match self {
+            DocumentBlock::Json(block) => block.line(row),
+            DocumentBlock::Yaml(yaml, list) => yaml.locate(&list.then_index(row)).0.map_or(0, |place| place.line),
+        }
+    }
+
+    fn visit<'b>(&'b self, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>)) {
+        match self {
+            DocumentBlock::Json(block) => block.visit(visit),
+            DocumentBlock::Yaml(yaml, list) => {
+                if let Some(Value::Array(items)) = yaml.value(list) {
+                    items.into_iter().enumerate().for_each(|(row, item)| visit(row, Ok(item)));
+                }
+            }
+        }
+    }
+
+    fn locate(&self, row: usize, path: &Path) -> (Option<Place>, Option<Excerpt>) {
+        match self {
+            DocumentBlock::Json(block) => block.locate(row, path),
+            DocumentBlock::Yaml(yaml, list) => yaml.locate(&path.under(&list.then_index(row))),
+        }
+    }
+
+    fn locate_offset(&self, row: usize, offset: usize) -> (Option<Place>, Option<Excerpt>) {
+        match self {
+            DocumentBlock::Json(block) => block.locate_offset(row, offset),
+            DocumentBlock::Yaml(yaml, list) => yaml.locate(&list.then_index(row)),
+        }
+    }
+
+    fn source(&self, row: usize) -> Vec<u8> {
+        match self {
+            DocumentBlock::Json(block) => block.source(row),
+            DocumentBlock::Yaml(yaml, list) => yaml
+                .value(&list.then_index(row))
+                .map(|value| heldset_core::canonical::bytes(&value))
+                .unwrap_or_default(),
+        }
+    }
+}
+
+fn mark(text: &str, problem: Problem, offset: usize) -> Box<Fault> {
+    let place = place_of(text, Place { line: 1, column: 1 }, offset);
+    Box::new(problem.at(Some(place), Some(excerpt_of(text, offset, offset + 1))))
+}

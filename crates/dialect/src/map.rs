@@ -1,0 +1,156 @@
+//! From a row to a record: what every dialect's mapping shares.
+
+use std::borrow::Cow;
+
+use heldset_core::code::Code;
+use heldset_core::fault::Problem;
+use heldset_core::path::Path;
+use heldset_core::record::{Record, RecordId, name_problem};
+use heldset_core::value::{Object, Value};
+
+use crate::files::{Files, FilesError, Loaded};
+use crate::report::Tally;
+
+/// Where a record's id comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum IdRule {
+    /// What the dialect says.
+    #[default]
+    Auto,
+    /// The field of this name.
+    Field(String),
+    /// The place among the rows, from 0.
+    Row,
+}
+
+/// How a dialect makes a record of a row.
+pub(crate) trait Mapper: Sync {
+    /// The record, or `None` with at least one problem in `notes`.
+    fn map<'a>(&self, row: Value<'a>, notes: &mut Notes<'_>) -> Option<Record<'a>>;
+
+    /// The field that an id was taken from, to show where a repeated one stands.
+    fn id_field(&self) -> &str;
+}
+
+/// What a mapping may ask and must tell.
+pub(crate) struct Notes<'f> {
+    /// The place of the row among the rows, from 0.
+    pub(crate) row: u64,
+    /// The file the row is in.
+    pub(crate) file: &'f str,
+    /// Files beside it.
+    pub(crate) files: &'f dyn Files,
+    /// What is wrong with the row.
+    pub(crate) problems: Vec<Problem>,
+    /// What was met.
+    pub(crate) tally: Tally,
+}
+
+impl Notes<'_> {
+    /// Notes a problem of the row.
+    pub(crate) fn problem(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// Takes what must be a mapping, with names fit for fields.
+    pub(crate) fn object<'a>(&mut self, row: Value<'a>) -> Option<Object<'a>> {
+        let Value::Object(object) = row else {
+            self.problem(
+                Problem::new(Code::E032, Path::root(), format!("a record is a mapping, not {}", row.type_name()))
+                    .help("write each record as `{\"id\": …, …}`"),
+            );
+            return None;
+        };
+        for (name, _) in object.iter() {
+            if let Some(why) = name_problem(name) {
+                let message = format!("the field name `{}` {why}", name.escape_debug());
+                self.problem(Problem::new(Code::E033, Path::root(), message).help("rename the field"));
+            }
+        }
+        Some(object)
+    }
+
+    /// Takes the id out of the fields by a rule that was asked for; `None` when the dialect decides.
+    pub(crate) fn asked_id<'a>(&mut self, rule: &IdRule, fields: &mut Object<'a>) -> Option<Option<RecordId<'a>>> {
+        match rule {
+            IdRule::Auto => None,
+            IdRule::Row => Some(Some(self.row_id())),
+            IdRule::Field(name) => Some(self.id_from_field(name, fields)),
+        }
+    }
+
+    /// The id in the field `name`, which must be there.
+    pub(crate) fn id_from_field<'a>(&mut self, name: &str, fields: &mut Object<'a>) -> Option<RecordId<'a>> {
+        let value = if name == "id" { fields.remove(name) } else { fields.get(name).cloned() };
+        match value {
+            None | Some(Value::Null) => {
+                self.problem(
+                    Problem::new(Code::E011, Path::root(), format!("there is no `{name}`"))
+                        .help("name the field that holds the id with `--id FIELD`, or number the rows with `--id row`"),
+                );
+                None
+            }
+            Some(value) => self.check_id(value, name),
+        }
+    }
+
+    /// An id as it stands in the field `name`.
+    pub(crate) fn check_id<'a>(&mut self, value: Value<'a>, name: &str) -> Option<RecordId<'a>> {
+        match RecordId::from_value(value, &Path::key(name)) {
+            Ok(id) => Some(id),
+            Err(problem) => {
+                self.problem(problem);
+                None
+            }
+        }
+    }
+
+    /// The id of a row that has none.
+    pub(crate) fn row_id(&mut self) -> RecordId<'static> {
+        self.tally.ids_given += 1;
+        RecordId::from_row(self.row)
+    }
+
+    /// The file that a field of the row names.
+    pub(crate) fn load(&mut self, path: &str, at: &Path) -> Option<Loaded> {
+        match self.files.load(self.file, path) {
+            Ok(loaded) => Some(loaded),
+            Err(error) => {
+                self.problem(files_problem(&error, at.clone()));
+                None
+            }
+        }
+    }
+
+    /// Adds a field; a second value for the same field is a problem.
+    pub(crate) fn put<'a>(
+        &mut self,
+        fields: &mut Object<'a>,
+        name: impl Into<Cow<'a, str>>,
+        value: Value<'a>,
+        from: &str,
+    ) {
+        let name = name.into();
+        let shown = name.to_string();
+        if fields.insert(name, value).is_err() {
+            self.problem(
+                Problem::new(Code::E018, Path::key(from), format!("`{from}` gives a second value for `{shown}`"))
+                    .help("keep one of the two"),
+            );
+        }
+    }
+}
+
+/// What is wrong when a referenced file cannot be had.
+pub(crate) fn files_problem(error: &FilesError, at: Path) -> Problem {
+    let message = error.to_string();
+    match error {
+        FilesError::Missing(_) => {
+            Problem::new(Code::E019, at, message).help("paths are relative to the file that names them")
+        }
+        FilesError::Outside(_) => Problem::new(Code::E020, at, message)
+            .help("move the file beside the dataset, or allow it with `--allow-outside`"),
+        FilesError::TooLarge(_) => Problem::new(Code::E008, at, message),
+        FilesError::Unreadable { .. } => Problem::new(Code::E019, at, message),
+    }
+}

@@ -1,0 +1,187 @@
+//! Workers that turn blocks into records side by side, and one taker that sees them in order.
+//!
+//! *Invariant:* what the taker sees does not depend on how many workers there are.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use heldset_core::code::Code;
+use heldset_core::fault::{Fault, Problem};
+use heldset_core::path::Path;
+
+use crate::blocks::{Block, Container};
+use crate::files::Files;
+use crate::ids::{IdKey, Ids};
+use crate::map::{Mapper, Notes};
+use crate::read::{Each, Take};
+use crate::report::{Report, Tally};
+
+/// What a worker made of a block.
+struct Done<B, O> {
+    block: B,
+    rows: Vec<RowDone<O>>,
+    tally: Tally,
+    bytes_read: u64,
+}
+
+enum RowDone<O> {
+    Kept { out: O, key: IdKey },
+    Refused(Vec<Fault>),
+}
+
+/// What comes out of the line: a block, or the fault that ends the reading.
+type Parcel<B, O> = (u64, Result<Done<B, O>, Box<Fault>>);
+
+struct Line<C> {
+    container: C,
+    next: u64,
+    ended: bool,
+}
+
+/// What every worker needs to know.
+pub(crate) struct Job<'j, E> {
+    pub(crate) mapper: &'j dyn Mapper,
+    pub(crate) each: &'j E,
+    pub(crate) file: &'j str,
+    pub(crate) files: &'j dyn Files,
+    pub(crate) threads: usize,
+}
+
+/// Reads a container to its end. A fault that ends the reading is told to the taker like any other.
+pub(crate) fn run<C, E>(
+    container: C,
+    job: &Job<'_, E>,
+    take: &mut dyn Take<E::Out>,
+    report: &mut Report,
+) -> std::io::Result<()>
+where
+    C: Container,
+    E: Each,
+{
+    let line = Mutex::new(Line { container, next: 0, ended: false });
+    let (send, receive) = sync_channel(job.threads * 2);
+    std::thread::scope(|scope| {
+        for _ in 0..job.threads.max(1) {
+            let send = send.clone();
+            let line = &line;
+            scope.spawn(move || work(line, job, &send));
+        }
+        drop(send);
+        consume(receive, job.mapper.id_field(), take, report)
+    })
+}
+
+fn work<C: Container, E: Each>(line: &Mutex<Line<C>>, job: &Job<'_, E>, send: &SyncSender<Parcel<C::Block, E::Out>>) {
+    loop {
+        let Ok(mut taking) = line.lock() else { return };
+        if taking.ended {
+            return;
+        }
+        let number = taking.next;
+        taking.next += 1;
+        let block = taking.container.next_block();
+        taking.ended = !matches!(block, Ok(Some(_)));
+        let bytes_read = taking.container.bytes_read();
+        drop(taking);
+        let parcel = match block {
+            Ok(None) => return,
+            Ok(Some(block)) => Ok(finish(block, job, bytes_read)),
+            Err(fault) => Err(fault),
+        };
+        if send.send((number, parcel)).is_err() {
+            return;
+        }
+    }
+}
+
+fn finish<B: Block, E: Each>(mut block: B, job: &Job<'_, E>, bytes_read: u64) -> Done<B, E::Out> {
+    block.prepare();
+    let mut rows = Vec::with_capacity(block.len());
+    let mut notes = Notes { row: 0, file: job.file, files: job.files, problems: Vec::new(), tally: Tally::default() };
+    let first = block.first_row();
+    block.visit(&mut |row, value| {
+        let value = match value {
+            Ok(value) => value,
+            Err(error) => return rows.push(RowDone::Refused(vec![error.locate(&block, row)])),
+        };
+        notes.row = first + row as u64;
+        let record = job.mapper.map(value, &mut notes);
+        rows.push(match record {
+            Some(record) if notes.problems.is_empty() => {
+                RowDone::Kept { key: IdKey::of(record.id.as_str()), out: job.each.record(record) }
+            }
+            _ => RowDone::Refused(notes.problems.drain(..).map(|problem| located(problem, &block, row)).collect()),
+        });
+    });
+    let tally = notes.tally;
+    Done { block, rows, tally, bytes_read }
+}
+
+fn located(problem: Problem, block: &impl Block, row: usize) -> Fault {
+    let (place, excerpt) = block.locate(row, &problem.path);
+    problem.at(place, excerpt)
+}
+
+fn consume<B: Block, O>(
+    receive: Receiver<Parcel<B, O>>,
+    id_field: &str,
+    take: &mut dyn Take<O>,
+    report: &mut Report,
+) -> std::io::Result<()> {
+    let mut early = BTreeMap::new();
+    let mut next = 0;
+    let mut ids = Ids::default();
+    for (number, parcel) in receive {
+        early.insert(number, parcel);
+        while let Some(parcel) = early.remove(&next) {
+            next += 1;
+            match parcel {
+                Ok(done) => settle(done, id_field, &mut ids, take, report)?,
+                Err(fault) => {
+                    report.faults += 1;
+                    take.fault(&fault, None)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn settle<B: Block, O>(
+    done: Done<B, O>,
+    id_field: &str,
+    ids: &mut Ids,
+    take: &mut dyn Take<O>,
+    report: &mut Report,
+) -> std::io::Result<()> {
+    let Done { block, rows, tally, bytes_read } = done;
+    report.add(tally);
+    for (row, made) in rows.into_iter().enumerate() {
+        report.read += 1;
+        let faults = match made {
+            RowDone::Refused(faults) => faults,
+            RowDone::Kept { out, key } => match ids.insert(key, block.line(row)) {
+                None => {
+                    report.kept += 1;
+                    take.record(out)?;
+                    continue;
+                }
+                Some(first) => vec![repeated_id(&block, row, id_field, first)],
+            },
+        };
+        report.refused += 1;
+        report.faults += faults.len() as u64;
+        let source = block.source(row);
+        for (index, fault) in faults.iter().enumerate() {
+            take.fault(fault, (index == 0).then_some(source.as_slice()))?;
+        }
+    }
+    take.progress(bytes_read, report.read)
+}
+
+fn repeated_id(block: &impl Block, row: usize, id_field: &str, first: u64) -> Fault {
+    let problem = Problem::new(Code::E012, Path::key(id_field), format!("this id is already on line {first}"))
+        .help("every record of a split needs an id of its own");
+    located(problem, block, row)
+}

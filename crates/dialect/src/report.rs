@@ -1,0 +1,135 @@
+//! What a reading did: how many rows, which fields, which files.
+//!
+//! *Invariant:* read = kept + refused.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::format::Format;
+
+/// The counts of one reading.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Which dialect was read.
+    pub format: Format,
+    /// Rows met.
+    pub read: u64,
+    /// Rows that became records.
+    pub kept: u64,
+    /// Rows that did not.
+    pub refused: u64,
+    /// Fields that have another name now: from, to, how often.
+    pub mapped: BTreeMap<(String, String), u64>,
+    /// Fields that kept their name, and how often.
+    pub as_is: BTreeMap<String, u64>,
+    /// Rows whose id is their place.
+    pub ids_given: u64,
+    /// Faults told, of rows and of the file.
+    pub faults: u64,
+    /// Older or unusual shapes met.
+    pub legacy: BTreeSet<&'static str>,
+    /// Files that were read because the dataset names them.
+    pub files: Vec<FileUse>,
+    /// What the file says about the dataset as a whole.
+    pub dataset: DatasetInfo,
+}
+
+/// A file that was read because the dataset names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileUse {
+    /// Its name.
+    pub name: String,
+    /// SHA-256 of its bytes, in hex.
+    pub sha256: String,
+}
+
+/// What a file says about the dataset as a whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DatasetInfo {
+    /// Its name; the file's stem when it gives none.
+    pub name: Option<String>,
+    /// Its version, which becomes a tag.
+    pub version: Option<String>,
+    /// Its description.
+    pub description: Option<String>,
+    /// All else it says.
+    pub more: heldset_core::value::Object<'static>,
+}
+
+impl Report {
+    pub(crate) fn new(format: Format) -> Self {
+        Report {
+            format,
+            read: 0,
+            kept: 0,
+            refused: 0,
+            mapped: BTreeMap::new(),
+            as_is: BTreeMap::new(),
+            ids_given: 0,
+            faults: 0,
+            legacy: BTreeSet::new(),
+            files: Vec::new(),
+            dataset: DatasetInfo::default(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, tally: Tally) {
+        for field in tally.fields {
+            match field.to {
+                None => *self.as_is.entry(field.from.into_owned()).or_default() += field.count,
+                Some(to) => *self.mapped.entry((field.from.into_owned(), to.to_owned())).or_default() += field.count,
+            }
+        }
+        self.ids_given += tally.ids_given;
+        self.legacy.extend(tally.legacy);
+        for file in tally.files {
+            if !self.files.contains(&file) {
+                self.files.push(file);
+            }
+        }
+    }
+}
+
+/// The counts of one block of rows.
+#[derive(Default)]
+pub(crate) struct Tally {
+    fields: Vec<FieldCount>,
+    cursor: usize,
+    pub(crate) ids_given: u64,
+    pub(crate) legacy: BTreeSet<&'static str>,
+    pub(crate) files: Vec<FileUse>,
+}
+
+struct FieldCount {
+    from: Cow<'static, str>,
+    to: Option<&'static str>,
+    count: u64,
+}
+
+impl Tally {
+    /// Counts a field that kept its name.
+    pub(crate) fn as_is(&mut self, name: &str) {
+        self.count(name, None);
+    }
+
+    /// Counts a field that has another name now.
+    pub(crate) fn mapped(&mut self, from: &str, to: &'static str) {
+        self.count(from, Some(to));
+    }
+
+    /// Rows of one file mostly have the same fields in the same order, so the next one is tried first.
+    #[inline]
+    fn count(&mut self, from: &str, to: Option<&'static str>) {
+        let next = if self.cursor < self.fields.len() { self.cursor } else { 0 };
+        let fits = |field: &FieldCount| field.from == from && field.to == to;
+        let at = match self.fields.get(next) {
+            Some(field) if fits(field) => next,
+            _ => self.fields.iter().position(fits).unwrap_or_else(|| {
+                self.fields.push(FieldCount { from: Cow::Owned(from.to_owned()), to, count: 0 });
+                self.fields.len() - 1
+            }),
+        };
+        self.fields[at].count += 1;
+        self.cursor = at + 1;
+    }
+}

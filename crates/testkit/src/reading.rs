@@ -1,0 +1,116 @@
+//! Reading from memory: files in a map, records and faults in lists.
+
+use std::collections::BTreeMap;
+use std::io::{self, Cursor};
+
+use heldset_core::fault::Fault;
+use heldset_core::record::Record;
+use heldset_dialect::{Body, Each, Files, FilesError, IdRule, Input, Loaded, ReadOptions, Report, Take, read};
+
+/// Everything that a reading told.
+#[derive(Debug)]
+pub struct Reading {
+    /// The records that were kept.
+    pub records: Vec<Record<'static>>,
+    /// All faults, in order.
+    pub faults: Vec<Fault>,
+    /// The counts.
+    pub report: Report,
+}
+
+impl Reading {
+    /// The records as canonical JSON lines.
+    pub fn lines(&self) -> Vec<String> {
+        self.records.iter().map(line).collect()
+    }
+
+    /// The faults as `CODE line:column field`.
+    pub fn places(&self) -> Vec<String> {
+        self.faults.iter().map(place).collect()
+    }
+}
+
+/// Files that live in memory; paths are joined to the folder of the file that names them.
+#[derive(Default)]
+pub struct MemoryFiles(pub BTreeMap<String, Vec<u8>>);
+
+impl MemoryFiles {
+    /// Files by path and text.
+    pub fn of(files: &[(&str, &str)]) -> Self {
+        MemoryFiles(files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect())
+    }
+}
+
+impl Files for MemoryFiles {
+    fn load(&self, from: &str, path: &str) -> Result<Loaded, FilesError> {
+        if path.starts_with('/') || path.split('/').any(|part| part == "..") {
+            return Err(FilesError::Outside(path.to_owned()));
+        }
+        let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let plain = path.trim_start_matches("./");
+        let name = if folder.is_empty() { plain.to_owned() } else { format!("{folder}/{plain}") };
+        match self.0.get(&name) {
+            Some(bytes) => Ok(Loaded { name, bytes: bytes.clone() }),
+            None => Err(FilesError::Missing(path.to_owned())),
+        }
+    }
+}
+
+/// Reads bytes under a name, everything found by content.
+pub fn read_bytes(name: &str, bytes: &[u8]) -> Reading {
+    let options = ReadOptions { format: None, id: IdRule::Auto, schema: None, threads: 2 };
+    read_with(name, bytes, &options, &MemoryFiles::default())
+}
+
+/// Reads bytes under a name.
+pub fn read_with(name: &str, bytes: &[u8], options: &ReadOptions, files: &dyn Files) -> Reading {
+    let input = Input { name: name.to_owned(), body: Body::Stream(Box::new(Cursor::new(bytes.to_vec()))) };
+    let mut collect = Collect::default();
+    let report = read(input, options, files, &Keep, &mut collect).expect("memory can be read");
+    Reading { records: collect.records, faults: collect.faults, report }
+}
+
+struct Keep;
+
+impl Each for Keep {
+    type Out = Record<'static>;
+
+    fn record(&self, record: Record<'_>) -> Record<'static> {
+        record.into_owned()
+    }
+}
+
+#[derive(Default)]
+struct Collect {
+    records: Vec<Record<'static>>,
+    faults: Vec<Fault>,
+}
+
+impl Take<Record<'static>> for Collect {
+    fn record(&mut self, record: Record<'static>) -> io::Result<()> {
+        self.records.push(record);
+        Ok(())
+    }
+
+    fn fault(&mut self, fault: &Fault, _row: Option<&[u8]>) -> io::Result<()> {
+        self.faults.push(fault.clone());
+        Ok(())
+    }
+
+    fn progress(&mut self, _bytes: u64, _rows: u64) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn line(record: &Record<'static>) -> String {
+    let mut object = record.fields.clone();
+    object.set("id", heldset_core::value::Value::from(record.id.as_str().to_owned()));
+    let mut out = Vec::new();
+    heldset_core::canonical::write_object(&object, &mut out);
+    String::from_utf8(out).expect("canonical bytes are UTF-8")
+}
+
+fn place(fault: &Fault) -> String {
+    let place = fault.place.map_or_else(|| "-".to_owned(), |place| format!("{}:{}", place.line, place.column));
+    format!("{} {place} {}", fault.code, fault.field.as_deref().unwrap_or("-"))
+}

@@ -5,6 +5,7 @@
 pub mod canonical;
 pub mod case;
 pub mod code;
+pub mod digest;
 pub mod fault;
 pub mod json;
 pub mod number;

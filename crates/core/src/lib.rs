@@ -10,5 +10,7 @@ pub mod fault;
 pub mod json;
 pub mod number;
 pub mod path;
+pub mod profile;
 pub mod record;
 pub mod value;
+pub mod visibility;

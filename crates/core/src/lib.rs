@@ -4,10 +4,12 @@
 
 pub mod canonical;
 pub mod case;
+pub mod chunk;
 pub mod code;
 pub mod digest;
 pub mod fault;
 pub mod json;
+pub mod merkle;
 pub mod number;
 pub mod path;
 pub mod profile;

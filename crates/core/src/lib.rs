@@ -9,6 +9,7 @@ pub mod code;
 pub mod digest;
 pub mod fault;
 pub mod json;
+pub mod leaf;
 pub mod merkle;
 pub mod number;
 pub mod path;

@@ -8,6 +8,7 @@ pub mod chunk;
 pub mod code;
 pub mod digest;
 pub mod fault;
+pub mod files_split;
 pub mod json;
 pub mod leaf;
 pub mod merkle;

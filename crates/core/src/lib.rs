@@ -11,6 +11,7 @@ pub mod fault;
 pub mod files_split;
 pub mod json;
 pub mod leaf;
+pub mod manifest;
 pub mod merkle;
 pub mod number;
 pub mod path;

@@ -17,5 +17,6 @@ pub mod number;
 pub mod path;
 pub mod profile;
 pub mod record;
+pub mod run;
 pub mod value;
 pub mod visibility;

@@ -40,6 +40,9 @@ pub fn write(value: &Value<'_>, out: &mut Vec<u8>) {
 
 /// Appends the canonical bytes of a mapping.
 pub fn write_object(object: &Object<'_>, out: &mut Vec<u8>) {
+    if object.iter().is_sorted_by(|(a, _), (b, _)| key_order(a, b).is_lt()) {
+        return write_entries(object.iter(), out);
+    }
     let mut entries: Vec<_> = object.iter().collect();
     entries.sort_by(|(a, _), (b, _)| key_order(a, b));
     write_entries(entries.into_iter(), out);

@@ -4,11 +4,20 @@
 
 pub mod canonical;
 pub mod case;
+pub mod chunk;
 pub mod code;
+pub mod digest;
 pub mod fault;
+pub mod files_split;
 pub mod json;
+pub mod leaf;
+pub mod manifest;
+pub mod merkle;
 pub mod number;
 pub mod path;
+pub mod profile;
 pub mod record;
+pub mod run;
 pub mod schema;
 pub mod value;
+pub mod visibility;

@@ -155,6 +155,11 @@ impl<'a> Object<'a> {
         self.entries.iter().map(|(key, value)| (key.as_ref(), value))
     }
 
+    /// The entry at a place in the order.
+    pub fn entry(&self, index: usize) -> Option<(&str, &Value<'a>)> {
+        self.entries.get(index).map(|(key, value)| (key.as_ref(), value))
+    }
+
     /// The same mapping without borrowed text.
     pub fn into_owned(self) -> Object<'static> {
         let entries = self.entries.into_iter().map(|(key, value)| (Cow::Owned(key.into_owned()), value.into_owned()));

@@ -34,7 +34,7 @@ fn a_json_list_is_read_element_by_element() {
         "r.json",
         "[\n  {\"id\": \"a\", \"x\": \"],[\\\"\"},\n  {\"id\": \"b\", \"x\": nul},\n {\"id\":true}\n]\n",
         &[r#"{"id":"a","x":"],[\""}"#],
-        &["E002 3:19 x", "E013 4:8 id"],
+        &["E002 3:20 x", "E013 4:8 id"],
     );
     check("r.json", "[{\"id\":\"a\"},]", &[r#"{"id":"a"}"#], &["E002 1:13 -"]);
     check("r.json", "[{\"id\":\"a\"}", &[], &["E002 1:13 -"]);
@@ -71,7 +71,7 @@ fn a_csv_cell_s_bad_json_points_inside_the_cell() {
         "l.csv",
         "input,metadata\nq,\"{\"\"a\"\": 1, \"\"b\"\": x}\"\nq,\"{\"\"a\"\": [1e999]}\"\n",
         &[],
-        &["E030 2:23 metadata.b", "E005 3:13 metadata.a[0]"],
+        &["E030 2:22 metadata.b", "E005 3:13 metadata.a[0]"],
     );
 }
 
@@ -81,7 +81,7 @@ fn a_large_file_gives_the_same_for_any_number_of_workers() {
         (0..60_000).map(|row| format!("{{\"id\":{row},\"x\":\"{}\"}}\n", "é".repeat(row % 60))).collect();
     let reading = read_bytes("r.jsonl", text.as_bytes());
     assert_eq!(reading.report.kept, 60_000);
-    
+
     let ids: Vec<_> = reading.records.iter().map(|record| record.id.as_str().to_owned()).collect();
     assert!(ids.iter().enumerate().all(|(row, id)| *id == row.to_string()));
 }

@@ -12,6 +12,13 @@ macro_rules! codes {
         #[allow(missing_docs, reason = "the title says what each code means")]
         pub enum Code { $($code,)+ }
 
+        /// The page of a code, as Markdown.
+        pub fn page(code: Code) -> &'static str {
+            match code {
+                $(Code::$code => include_str!(concat!("../../../docs/codes/", stringify!($code), ".md")),)+
+            }
+        }
+
         impl Code {
             /// Every code there is.
             pub const ALL: &'static [Code] = &[$(Code::$code,)+];

@@ -16,6 +16,8 @@ pub(crate) struct JsonArray {
     place: Place,
     opened: bool,
     closed: bool,
+    /// The fault that ends the reading, told after the rows before it.
+    failed: Option<Box<Fault>>,
 }
 
 /// How far the search for the end of an element has come.
@@ -28,7 +30,7 @@ struct Scan {
 
 impl JsonArray {
     pub(crate) fn new(source: Source) -> Self {
-        JsonArray { source, place: Place { line: 1, column: 1 }, opened: false, closed: false }
+        JsonArray { source, place: Place { line: 1, column: 1 }, opened: false, closed: false, failed: None }
     }
 
     /// Passes over the opening bracket.
@@ -105,6 +107,9 @@ impl Container for JsonArray {
     type Block = JsonBlock;
 
     fn next_block(&mut self) -> Result<Option<JsonBlock>, Box<Fault>> {
+        if let Some(fault) = self.failed.take() {
+            return Err(fault);
+        }
         self.open()?;
         if self.closed {
             return self.finish().map(|()| None);
@@ -112,7 +117,14 @@ impl Container for JsonArray {
         let mut rows: Vec<(usize, usize)> = Vec::new();
         let mut start = 0;
         while !self.closed && start < BLOCK {
-            let end = self.element_end(start)?;
+            let end = match self.element_end(start) {
+                Ok(end) => end,
+                Err(fault) if rows.is_empty() => return Err(fault),
+                Err(fault) => {
+                    self.failed = Some(fault);
+                    break;
+                }
+            };
             self.closed = self.source.pending[end] == b']';
             let (from, to) = trimmed(&self.source.pending, start, end);
             let no_element = self.closed && from == to && self.source.rows == 0 && rows.is_empty();

@@ -1,0 +1,97 @@
+//! How a command ends: exit codes, and errors that say what to do.
+//!
+//! *Invariant:* the exit codes are a promise and never change.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use heldset_core::code::Code;
+use heldset_core::fault::{Fault, Problem};
+use heldset_core::path::Path;
+
+use crate::args::Cli;
+use crate::print;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All is well.
+    Fine = 0,
+    /// The request cannot be understood or names what is not there.
+    Usage = 2,
+    /// The data is invalid.
+    Invalid = 3,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// A command that could not be carried out.
+pub(crate) struct Failure {
+    exit: Exit,
+    file: Option<String>,
+    fault: Fault,
+}
+
+impl Failure {
+    /// The request is at fault.
+    pub(crate) fn usage(code: Code, message: impl Into<String>, help: impl Into<String>) -> Self {
+        let fault = Problem::new(code, Path::root(), message).help(help).of_file();
+        Failure { exit: Exit::Usage, file: None, fault }
+    }
+
+    /// The data is at fault.
+    pub(crate) fn invalid(file: &str, fault: Fault) -> Self {
+        Failure { exit: Exit::Invalid, file: Some(file.to_owned()), fault }
+    }
+
+    /// A file that was named cannot be opened.
+    pub(crate) fn open(path: &std::path::Path, error: &io::Error) -> Self {
+        let message = format!("`{}` cannot be opened: {}", path.display(), print::io_words(error));
+        let mut failure = Failure::usage(Code::E101, message, "check the path and its permissions");
+        failure.file = Some(path.display().to_string());
+        failure
+    }
+
+    /// Something cannot be written.
+    pub(crate) fn write(path: &std::path::Path, error: &io::Error) -> Self {
+        let message = format!("`{}` cannot be written: {}", path.display(), print::io_words(error));
+        Failure::usage(Code::E104, message, "check the folder, its permissions and the free space")
+    }
+
+    /// Prints it where it belongs and gives the exit code.
+    pub(crate) fn report(&self, cli: &Cli) -> ExitCode {
+        self.print(cli.json, print::styled(cli.color, &io::stderr()));
+        self.exit.into()
+    }
+
+    fn print(&self, json: bool, styled: bool) {
+        let printed = match json {
+            true => writeln!(io::stdout(), "{}", print::json::error(self.file.as_deref(), &self.fault)),
+            false => writeln!(
+                io::stderr(),
+                "{}",
+                print::fault::text(self.file.as_deref().unwrap_or(""), &self.fault, styled)
+            ),
+        };
+        // Nobody is left to be told when the terminal is gone.
+        drop(printed);
+    }
+}
+
+/// Ends a command line that cannot be understood; help and version are no errors.
+pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
+    let is_answer = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if is_answer || !json {
+        drop(error.print());
+        return if is_answer { Exit::Fine.into() } else { Exit::Usage.into() };
+    }
+    let text = error.to_string();
+    let message = text.lines().next().unwrap_or("").trim_start_matches("error: ").replace('\'', "`");
+    Failure::usage(Code::E105, message, "see `heldset --help`").print(true, false);
+    Exit::Usage.into()
+}

@@ -1,0 +1,74 @@
+//! Faults, reports and errors for programs.
+
+use heldset_core::canonical;
+use heldset_core::fault::Fault;
+use heldset_core::number::Number;
+use heldset_core::value::{Object, Value};
+use heldset_dialect::Report;
+
+/// A fault as one JSON object.
+pub(crate) fn fault(fault: &Fault) -> String {
+    text(&fault_object(fault))
+}
+
+/// An error document.
+pub(crate) fn error(file: Option<&str>, fault: &Fault) -> String {
+    let mut inner = fault_object(fault);
+    inner.remove("severity");
+    inner.set("file", file.map_or(Value::Null, |file| Value::from(file.to_owned())));
+    let mut outer = Object::new();
+    outer.set("error", Value::Object(inner));
+    text(&outer)
+}
+
+/// The counts of a reading.
+pub(crate) fn report(report: &Report) -> Object<'static> {
+    let mut object = Object::new();
+    object.set("format", Value::from(report.format.name()));
+    for (name, count) in [
+        ("read", report.read),
+        ("kept", report.kept),
+        ("refused", report.refused),
+        ("dropped", 0),
+        ("ids_given", report.ids_given),
+    ] {
+        object.set(name, number(count));
+    }
+    let mapped = report.mapped.iter().map(|((from, to), count)| (format!("{from} → {to}").into(), number(*count)));
+    object.set("mapped", Value::Object(mapped.collect()));
+    let as_is = report.as_is.iter().map(|(name, count)| (name.clone().into(), number(*count)));
+    object.set("kept_as_they_are", Value::Object(as_is.collect()));
+    object.set("legacy", Value::Array(report.legacy.iter().map(|shape| Value::from(*shape)).collect()));
+    let file = |file: &heldset_dialect::FileUse| {
+        let mut object = Object::new();
+        object.set("file", Value::from(file.name.clone()));
+        object.set("sha256", Value::from(file.sha256.clone()));
+        Value::Object(object)
+    };
+    object.set("files", Value::Array(report.files.iter().map(file).collect()));
+    object
+}
+
+/// An object as JSON text, keys in the order given.
+pub(crate) fn text(object: &Object<'_>) -> String {
+    let mut out = Vec::new();
+    canonical::write_entries(object.iter(), &mut out);
+    String::from_utf8(out).expect("JSON is UTF-8")
+}
+
+fn fault_object(fault: &Fault) -> Object<'static> {
+    let optional = |text: &Option<String>| text.clone().map_or(Value::Null, Value::from);
+    let mut object = Object::new();
+    object.set("code", Value::from(fault.code.name()));
+    object.set("severity", Value::from(if fault.code.is_hint() { "hint" } else { "error" }));
+    object.set("line", fault.place.map_or(Value::Null, |place| number(place.line)));
+    object.set("column", fault.place.map_or(Value::Null, |place| number(place.column)));
+    object.set("field", optional(&fault.field));
+    object.set("message", Value::from(fault.message.clone()));
+    object.set("help", optional(&fault.help));
+    object
+}
+
+fn number(count: u64) -> Value<'static> {
+    Value::Number(Number::from_u64(count))
+}

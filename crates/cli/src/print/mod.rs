@@ -1,0 +1,27 @@
+//! What people and programs see.
+
+pub(crate) mod fault;
+pub(crate) mod json;
+pub(crate) mod progress;
+pub(crate) mod report;
+
+use std::io::{self, IsTerminal};
+
+use crate::args::Color;
+
+/// Whether to use colours on a stream.
+pub(crate) fn styled(color: Color, stream: &impl IsTerminal) -> bool {
+    match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => stream.is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+    }
+}
+
+/// An IO error in lowercase words, without the number.
+pub(crate) fn io_words(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}

@@ -1,0 +1,27 @@
+//! The counts of a reading, for people.
+
+use std::fmt::Write;
+
+use heldset_dialect::Report;
+
+/// The report as a few lines.
+pub(crate) fn text(file: &str, report: &Report) -> String {
+    let mut out = format!(
+        "{file}: {}, {} read, {} kept, {} refused, 0 dropped",
+        report.format, report.read, report.kept, report.refused
+    );
+    let mut line = |name: &str, items: Vec<String>| {
+        if !items.is_empty() {
+            // Writing to a String cannot fail.
+            let _infallible = write!(out, "\n  {name}: {}", items.join(", "));
+        }
+    };
+    line("mapped", report.mapped.iter().map(|((from, to), count)| format!("{from} → {to} ({count})")).collect());
+    line("kept as they are", report.as_is.iter().map(|(name, count)| format!("{name} ({count})")).collect());
+    if report.ids_given > 0 {
+        line("ids given by row", vec![report.ids_given.to_string()]);
+    }
+    line("older shapes", report.legacy.iter().map(|shape| (*shape).to_owned()).collect());
+    line("files read along", report.files.iter().map(|file| file.name.clone()).collect());
+    out
+}

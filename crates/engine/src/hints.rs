@@ -1,0 +1,197 @@
+//! What is legal and unwise in a dataset: told once per file, with a count and the first record.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+
+use heldset_core::code::Code;
+use heldset_core::fault::{Fault, Problem};
+use heldset_core::path::Path;
+use heldset_core::record::Record;
+use heldset_core::value::{Object, Value};
+use heldset_dialect::Each;
+
+/// A reference of at least this many words that ends like a sentence is one.
+const SENTENCE_WORDS: usize = 5;
+/// Shorter inputs repeat by nature.
+const COMPARED_WORDS: usize = 3;
+/// With fewer references than this, a missing one says nothing.
+const ENOUGH_REFERENCES: u64 = 5;
+
+/// What is seen of a record.
+pub(crate) struct Look;
+
+/// One record, as far as hints are concerned.
+pub(crate) struct Seen {
+    sentence: bool,
+    quotes: bool,
+    referenced: Option<bool>,
+    words: Option<u64>,
+    /// Only for a record that a hint may name.
+    id: Option<String>,
+}
+
+impl Each for Look {
+    type Out = Seen;
+
+    fn record(&self, record: Record<'_>) -> Seen {
+        let fields = &record.fields;
+        let mut seen = Seen {
+            sentence: fields.get("expected_output").and_then(Value::as_str).is_some_and(is_sentence),
+            quotes: fields
+                .get("expected_outcomes")
+                .and_then(Value::as_array)
+                .is_some_and(|outcomes| outcomes.iter().filter_map(Value::as_str).any(quotes_words)),
+            referenced: fields.contains("input").then(|| is_referenced(fields)),
+            words: fields.get("input").and_then(Value::as_str).and_then(|input| words_of(input, fields.get("turns"))),
+            id: None,
+        };
+        if seen.sentence || seen.quotes || seen.referenced == Some(false) {
+            seen.id = Some(record.id.as_str().to_owned());
+        }
+        seen
+    }
+}
+
+/// What was seen of all records.
+#[derive(Default)]
+pub(crate) struct Hints {
+    sentences: Count,
+    quotes: Count,
+    unreferenced: Count,
+    referenced: u64,
+    repeated: u64,
+    words: HashSet<u64, BuildHasherDefault<Words>>,
+}
+
+#[derive(Default)]
+struct Count {
+    count: u64,
+    first: Option<String>,
+}
+
+impl Count {
+    fn add(&mut self, id: Option<&String>) {
+        self.count += 1;
+        if self.first.is_none() {
+            self.first = id.cloned();
+        }
+    }
+
+    fn hint(&self, code: Code, field: &str, what: &str, help: &str) -> Option<Fault> {
+        let first = self.first.as_ref()?;
+        let message = format!("{} {what}, first in record `{first}`", self.count);
+        Some(Problem::new(code, Path::key(field), message).help(help).of_file())
+    }
+}
+
+impl Hints {
+    pub(crate) fn add(&mut self, seen: Seen) {
+        let id = seen.id.as_ref();
+        if seen.sentence {
+            self.sentences.add(id);
+        }
+        if seen.quotes {
+            self.quotes.add(id);
+        }
+        match seen.referenced {
+            Some(true) => self.referenced += 1,
+            Some(false) => self.unreferenced.add(id),
+            None => {}
+        }
+        if let Some(words) = seen.words
+            && !self.words.insert(words)
+        {
+            self.repeated += 1;
+        }
+    }
+
+    pub(crate) fn into_faults(self) -> Vec<Fault> {
+        let sentences = self.sentences.hint(
+            Code::H001,
+            "expected_output",
+            "references are whole sentences",
+            "an exact match will rarely pass: shorten them, or grade with `contains` or a judge",
+        );
+        let quotes = self.quotes.hint(
+            Code::H002,
+            "expected_outcomes",
+            "expected outcomes quote exact words",
+            "describe the behaviour; put exact words into `expected_output`",
+        );
+        let unreferenced = self.unreferenced.hint(
+            Code::H004,
+            "expected_output",
+            "cases have no reference",
+            "graders that need one will leave them unscored",
+        );
+        let unreferenced = unreferenced.filter(|_| self.referenced >= ENOUGH_REFERENCES);
+        let repeated = (self.repeated > 0).then(|| {
+            let message =
+                format!("{} inputs repeat an earlier one but for case, spaces and punctuation", self.repeated);
+            Problem::new(Code::H003, Path::key("input"), message)
+                .help("near-duplicates count twice in every score: remove them, or keep them on purpose")
+                .of_file()
+        });
+        [sentences, quotes, repeated, unreferenced].into_iter().flatten().collect()
+    }
+}
+
+fn is_sentence(text: &str) -> bool {
+    text.ends_with(['.', '!', '。']) && text.split_whitespace().nth(SENTENCE_WORDS - 1).is_some()
+}
+
+/// Whether a text holds two or more words in quotation marks.
+fn quotes_words(text: &str) -> bool {
+    let mut parts = text.split(['"', '“', '”']);
+    parts.next();
+    parts.step_by(2).any(|quoted| quoted.split_whitespace().nth(1).is_some())
+}
+
+fn is_referenced(fields: &Object<'_>) -> bool {
+    fields.iter().any(|(name, value)| heldset_core::case::is_answer(name) && !value.is_null())
+}
+
+/// A hash of the words of an input and its turns, without case, spaces and punctuation.
+fn words_of(input: &str, turns: Option<&Value<'_>>) -> Option<u64> {
+    let turns = turns.and_then(Value::as_array).unwrap_or_default();
+    let contents = turns.iter().filter_map(|turn| turn.as_object()?.get("content")?.as_str());
+    let mut hasher = BuildHasherDefault::<Words>::default().build_hasher();
+    let mut spaces = 0;
+    for text in std::iter::once(input).chain(contents) {
+        spaces += hasher.text(text);
+    }
+    (spaces + 1 >= COMPARED_WORDS).then(|| hasher.finish())
+}
+
+/// A plain rolling hash: enough for a hint, and cheap.
+#[derive(Default)]
+struct Words(u64);
+
+impl Words {
+    /// Takes in letters and digits; answers how many runs of other characters there were.
+    fn text(&mut self, text: &str) -> usize {
+        let mut spaces = 0;
+        let mut hash = self.0;
+        for &byte in text.as_bytes() {
+            let kept = byte.is_ascii_alphanumeric() || byte >= 0x80;
+            spaces += usize::from(byte == b' ');
+            if kept {
+                hash = (hash ^ u64::from(byte | 0x20)).wrapping_mul(0x0100_0000_01b3);
+            }
+        }
+        self.0 = hash;
+        spaces
+    }
+}
+
+impl Hasher for Words {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 29)
+    }
+
+    fn write(&mut self, _bytes: &[u8]) {}
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}

@@ -1,1 +1,3 @@
-//! Tidy tests: the shape of the workspace, checked.
+//! Tidy tests: the shape of the workspace, checked by `tests/`.
+//!
+//! *Invariant:* nothing here is shipped, and nothing here changes a file.

@@ -91,7 +91,6 @@ codes! {
     H003 "near-duplicate inputs",
     H004 "missing references",
     H005 "column name with spaces around it",
-    H006 "repeated label",
 }
 
 impl Code {

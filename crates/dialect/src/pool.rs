@@ -181,7 +181,13 @@ fn settle<B: Block, O>(
 }
 
 fn repeated_id(block: &impl Block, row: usize, id_field: &str, first: u64) -> Fault {
-    let problem = Problem::new(Code::E012, Path::key(id_field), format!("this id is already on line {first}"))
-        .help("every record of a split needs an id of its own");
-    located(problem, block, row)
+    let (place, excerpt) = block.locate(row, &Path::key(id_field));
+    let marked = excerpt.as_ref().and_then(|excerpt| excerpt.text.get(excerpt.start..excerpt.end)).unwrap_or("");
+    let shown = match marked.trim_matches(['"', '\'']) {
+        id if id.is_empty() || id.starts_with('{') => "duplicate id".to_owned(),
+        id => format!("duplicate id `{id}`"),
+    };
+    Problem::new(Code::E012, Path::key(id_field), format!("{shown}, first on line {first}"))
+        .help("every record of a split needs an id of its own")
+        .at(place, excerpt)
 }

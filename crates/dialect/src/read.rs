@@ -5,7 +5,7 @@
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 use heldset_core::code::Code;
-use heldset_core::fault::{Fault, Problem};
+use heldset_core::fault::{Fault, Place, Problem};
 use heldset_core::json;
 use heldset_core::path::Path;
 use heldset_core::record::Record;
@@ -238,6 +238,11 @@ impl<E: Each> Reading<'_, E> {
             _ => CellKind::Text,
         };
         let csv = Csv::open(source, delimiter, &kind)?;
+        for name in csv.names().iter().filter(|name| name.trim() != name.as_str()) {
+            let message = format!("the column `{name}` has spaces around its name, and is not `{}`", name.trim());
+            let hint = Problem::new(Code::H005, Path::key(name), message).help("remove the spaces from the header");
+            self.take.fault(&hint.at(Some(Place { line: 1, column: 1 }), None), None)?;
+        }
         let format = decide(csv.names());
         self.rows(csv, format)
     }

@@ -1,0 +1,68 @@
+//! `heldset convert`.
+
+use crate::{examples, folder_with, heldset};
+
+#[test]
+fn records_go_to_standard_output_and_the_report_to_standard_error() {
+    let ran = heldset(&examples(), &["convert", "letta/sums.csv", "--to", "jsonl"]);
+    assert_eq!(ran.code, 0);
+    insta::assert_snapshot!(ran.out, @"");
+    insta::assert_snapshot!(ran.err, @"");
+}
+
+#[test]
+fn with_a_fault_nothing_is_written_and_an_older_output_stays() {
+    let folder = folder_with("bad.jsonl", "{\"id\":\"a\",\"x\":1}\n{\"id\":\"a\",\"x\":2}\n");
+    std::fs::write(folder.path().join("out.jsonl"), "before").unwrap();
+    let ran = heldset(folder.path(), &["convert", "bad.jsonl", "--to", "jsonl", "-o", "out.jsonl"]);
+    assert_eq!((ran.code, ran.out.as_str()), (3, ""));
+    assert_eq!(std::fs::read_to_string(folder.path().join("out.jsonl")).unwrap(), "before");
+    assert_eq!(heldset(folder.path(), &["convert", "bad.jsonl", "--to", "jsonl"]).out, "");
+    let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 2, "something was left behind: {names:?}");
+}
+
+#[test]
+fn valid_rows_are_kept_and_refused_ones_written_aside_when_asked() {
+    let folder = folder_with("bad.jsonl", "{\"id\":\"a\",\"x\":1}\n{\"id\":\"a\",\"x\":2}\nnope\n{\"id\":\"b\"}\n");
+    let args = ["convert", "bad.jsonl", "--to", "jsonl", "--keep-valid", "--rejects", "aside.jsonl"];
+    let ran = heldset(folder.path(), &args);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "{\"id\":\"a\",\"x\":1}\n{\"id\":\"b\"}\n"));
+    let aside = std::fs::read_to_string(folder.path().join("aside.jsonl")).unwrap();
+    assert_eq!(aside, "{\"id\":\"a\",\"x\":2}\nnope\n");
+}
+
+#[test]
+fn what_a_target_cannot_carry_is_listed_and_refused() {
+    let folder = folder_with("n.jsonl", "{\"id\":\"a\",\"input\":\"q\",\"expected_output\":4}\n");
+    let ran = heldset(folder.path(), &["convert", "n.jsonl", "--to", "letta-csv"]);
+    assert_eq!((ran.code, ran.out.as_str()), (3, ""));
+    assert!(ran.err.contains("error[E036]"), "{}", ran.err);
+    let ran = heldset(folder.path(), &["convert", "n.jsonl", "--to", "letta-csv", "--lossy"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "id,input,ground_truth\na,q,4\n"));
+}
+
+#[test]
+fn with_json_a_refusal_is_an_error_document() {
+    let folder = folder_with("bad.jsonl", "{\"id\":\"a\"\n");
+    let ran = heldset(folder.path(), &["convert", "bad.jsonl", "--to", "jsonl", "--json"]);
+    assert_eq!(ran.code, 3);
+    assert!(ran.out.starts_with("{\"error\":{\"code\":\"E002\",\"line\":1,\"column\":10"), "{}", ran.out);
+}
+
+#[test]
+fn compat_goes_to_json_lines_only() {
+    let folder = folder_with("s.csv", "input,ground_truth\na,007\n");
+    let ran = heldset(folder.path(), &["convert", "s.csv", "--to", "jsonl", "--compat", "letta/0.26"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "{\"id\":\"0\",\"input\":\"a\",\"expected_output\":\"7\"}\n"));
+    let ran = heldset(folder.path(), &["convert", "s.csv", "--to", "parquet", "--compat", "letta/0.26"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("error[E103]"), "{}", ran.err);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_says_so() {
+    let ran = heldset(&examples(), &["convert", "letta/sums.csv", "--to", "jsonl", "-o", "no/such/folder/x.jsonl"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("error[E104]"), "{}", ran.err);
+}

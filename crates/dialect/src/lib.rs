@@ -11,6 +11,7 @@ mod detect;
 mod document;
 mod files;
 mod format;
+mod history;
 mod ids;
 mod lab;
 mod letta;

@@ -75,10 +75,17 @@ pub trait Each: Sync {
     fn record(&self, record: Record<'_>) -> Self::Out;
 }
 
-/// Who is told what was read, in the order of the file.
+/// Who is told what was read: records in the order of the file, and faults in the order of the file.
+/// Rows with a version wait until the end of the file, when it is known which version is the newest.
 pub trait Take<Out> {
     /// A record that was kept.
     fn record(&mut self, out: Out) -> io::Result<()>;
+
+    /// A row that is an older version of a record. Whoever wants only the newest need not care.
+    fn older(&mut self, version: u64, out: Out) -> io::Result<()> {
+        let _ = (version, out);
+        Ok(())
+    }
 
     /// A fault; the first of a row comes with the row as it stood in the file.
     fn fault(&mut self, fault: &Fault, row: Option<&[u8]>) -> io::Result<()>;

@@ -10,6 +10,7 @@ mod decompress;
 mod detect;
 mod document;
 mod files;
+mod folder;
 mod format;
 mod history;
 mod ids;
@@ -26,6 +27,7 @@ pub mod write;
 mod yaml;
 
 pub use files::{Files, FilesError, Loaded, NoFiles, ReadSeek};
+pub use folder::read_folder;
 pub use format::Format;
 pub use map::IdRule;
 pub use read::{Body, Each, Input, ReadOptions, Take, read};

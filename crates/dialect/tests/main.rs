@@ -3,5 +3,6 @@
 
 mod agenthealth;
 mod agenthealth_stored;
+mod agenthealth_written;
 mod letta;
 mod rows;

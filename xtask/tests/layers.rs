@@ -25,7 +25,12 @@ fn dependencies_point_to_lower_floors_only() {
         let own = floor(&package.name).unwrap_or_else(|| panic!("crate `{}` has no floor: give it one", package.name));
         for dependency in package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal) {
             if let Some(other) = floor(&dependency.name) {
-                assert!(other < own, "`{}` (floor {own}) must not know `{}` (floor {other})", package.name, dependency.name);
+                assert!(
+                    other < own,
+                    "`{}` (floor {own}) must not know `{}` (floor {other})",
+                    package.name,
+                    dependency.name
+                );
             }
         }
     }

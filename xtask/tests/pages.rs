@@ -8,7 +8,8 @@ fn codes() -> Vec<(String, String)> {
     let text = fs::read_to_string(root().join("crates/core/src/code.rs")).unwrap();
     let code = |line: &str| {
         let (name, title) = line.trim().strip_suffix("\",")?.split_once(" \"")?;
-        let is_code = name.len() == 4 && name.starts_with(['E', 'H']) && name[1..].bytes().all(|byte| byte.is_ascii_digit());
+        let is_code =
+            name.len() == 4 && name.starts_with(['E', 'H']) && name[1..].bytes().all(|byte| byte.is_ascii_digit());
         is_code.then(|| (name.to_owned(), title.to_owned()))
     };
     let codes: Vec<_> = text.lines().filter_map(code).collect();

@@ -44,7 +44,11 @@ fn each_bad_row_has_its_code() {
 #[test]
 fn a_line_without_end_stops_at_the_limit() {
     let line = vec![b'x'; 66 << 20];
-    let ran = heldset_with(std::path::Path::new("."), &["check", "--format", "records", "-"], [b"{\"id\":\"".to_vec(), line].concat());
+    let ran = heldset_with(
+        std::path::Path::new("."),
+        &["check", "--format", "records", "-"],
+        [b"{\"id\":\"".to_vec(), line].concat(),
+    );
     assert_eq!(ran.code, 3);
     assert!(ran.out.contains("error[E008]"), "{}", &ran.out[..ran.out.len().min(500)]);
     assert!(ran.out.len() < 2000, "the line itself is printed");

@@ -50,7 +50,11 @@ fn global_options_are_taken_before_and_after_the_command() {
 
 #[test]
 fn standard_input_is_a_file_too() {
-    let ran = heldset_with(&examples(), &["check", "-"], b"{\"input\":\"a\",\"ground_truth\":\"b\"}\n{\"input\":\"c\"}\n".to_vec());
+    let ran = heldset_with(
+        &examples(),
+        &["check", "-"],
+        b"{\"input\":\"a\",\"ground_truth\":\"b\"}\n{\"input\":\"c\"}\n".to_vec(),
+    );
     assert_eq!(ran.code, 0, "{}", ran.out);
     assert!(ran.out.starts_with("-: letta, 2 read, 2 kept"), "{}", ran.out);
 }
@@ -60,7 +64,11 @@ fn a_missing_file_is_a_usage_error_that_says_so() {
     let ran = heldset(&examples(), &["check", "nope.jsonl"]);
     assert_eq!(ran.code, 2);
     assert_eq!(ran.out, "");
-    assert!(ran.err.starts_with("error[E101]: cannot be opened: `nope.jsonl` cannot be opened: no such file"), "{}", ran.err);
+    assert!(
+        ran.err.starts_with("error[E101]: cannot be opened: `nope.jsonl` cannot be opened: no such file"),
+        "{}",
+        ran.err
+    );
     let ran = heldset(&examples(), &["check", "--json", "nope.jsonl"]);
     assert_eq!(ran.code, 2);
     assert!(ran.out.starts_with("{\"error\":{\"code\":\"E101\""), "{}", ran.out);
@@ -77,7 +85,9 @@ fn a_usage_error_is_json_when_asked() {
 
 #[test]
 fn what_is_legal_and_unwise_is_hinted_at() {
-    let row = |id: u32, input: &str, answer: &str| format!("{{\"id\":{id},\"input\":\"{input}\",\"ground_truth\":\"{answer}\"}}\n");
+    let row = |id: u32, input: &str, answer: &str| {
+        format!("{{\"id\":{id},\"input\":\"{input}\",\"ground_truth\":\"{answer}\"}}\n")
+    };
     let mut text = row(0, "Which planet is largest?", "Jupiter is by far the largest planet.");
     text += &row(1, "which planet is LARGEST", "Jupiter");
     for id in 2..6 {

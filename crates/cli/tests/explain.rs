@@ -18,7 +18,11 @@ fn an_unknown_code_names_the_nearest() {
     let ran = heldset(&examples(), &["explain", "E0012"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("error[E102]") && ran.err.contains("did you mean `E012`?"), "{}", ran.err);
-    assert!(heldset(&examples(), &["explain", "e012", "--json"]).out.starts_with("{\"code\":\"E012\",\"title\":\"duplicate id\""));
+    assert!(
+        heldset(&examples(), &["explain", "e012", "--json"])
+            .out
+            .starts_with("{\"code\":\"E012\",\"title\":\"duplicate id\"")
+    );
 }
 
 #[test]

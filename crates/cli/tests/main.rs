@@ -29,7 +29,8 @@ fn heldset(folder: &Path, args: &[&str]) -> Ran {
 
 /// Runs the binary in a folder with something on standard input.
 fn heldset_with(folder: &Path, args: &[&str], stdin: Vec<u8>) -> Ran {
-    let output = Command::cargo_bin("heldset").unwrap().current_dir(folder).args(args).write_stdin(stdin).output().unwrap();
+    let output =
+        Command::cargo_bin("heldset").unwrap().current_dir(folder).args(args).write_stdin(stdin).output().unwrap();
     Ran {
         code: output.status.code().unwrap(),
         out: String::from_utf8(output.stdout).unwrap(),

@@ -23,6 +23,8 @@ pub struct Problem {
 pub struct Fault {
     /// Which kind of fault.
     pub code: Code,
+    /// The file it is in, when several files are read as one.
+    pub file: Option<String>,
     /// Where it shows; absent when it is about the file as a whole.
     pub place: Option<Place>,
     /// The field it is about.
@@ -71,12 +73,21 @@ impl Problem {
     /// The fault this becomes once its place is known.
     pub fn at(self, place: Option<Place>, excerpt: Option<Excerpt>) -> Fault {
         let field = (!self.path.is_root()).then(|| self.path.to_string());
-        Fault { code: self.code, place, field, message: self.message, help: self.help, excerpt }
+        Fault { code: self.code, file: None, place, field, message: self.message, help: self.help, excerpt }
     }
 
     /// The fault this becomes when it is about the file as a whole.
     pub fn of_file(self) -> Fault {
         self.at(None, None)
+    }
+}
+
+impl Fault {
+    /// The same fault, in a file of that name.
+    #[must_use]
+    pub fn in_file(mut self, file: Option<&str>) -> Self {
+        self.file = file.map(str::to_owned);
+        self
     }
 }
 

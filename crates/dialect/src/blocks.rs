@@ -5,7 +5,7 @@ use heldset_core::path::Path;
 use heldset_core::value::Value;
 
 /// How much of a file is handed to a worker at once.
-pub(crate) const BLOCK: usize = 1 << 20;
+pub(crate) const BLOCK: usize = 256 << 10;
 
 /// The largest record.
 pub(crate) const MAX_RECORD: usize = 64 << 20;
@@ -26,6 +26,11 @@ pub(crate) trait Container: Send {
 pub(crate) trait Block: Send {
     /// The place of the first row among all rows.
     fn first_row(&self) -> u64;
+
+    /// The file the rows are in, when several files are read as one.
+    fn file(&self) -> Option<&str> {
+        None
+    }
 
     /// How many rows there are.
     fn len(&self) -> usize;
@@ -63,6 +68,6 @@ impl RowError {
             Some(offset) => block.locate_offset(row, offset),
             None => block.locate(row, &self.problem.path),
         };
-        self.problem.at(place, excerpt)
+        self.problem.at(place, excerpt).in_file(block.file())
     }
 }

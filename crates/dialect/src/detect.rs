@@ -178,13 +178,6 @@ pub(crate) fn format_of_document(root: &Value<'_>) -> Result<Format, Problem> {
 }
 
 fn is_agenthealth(row: &Object<'_>) -> bool {
-    let dump = matches!(row.get("_source"), Some(Value::Object(_)))
-        || ["index", "create"].iter().any(|action| {
-            row.len() == 1
-                && row
-                    .get(action)
-                    .and_then(Value::as_object)
-                    .is_some_and(|meta| meta.contains("_id") || meta.contains("_index"))
-        });
+    let dump = matches!(row.get("_source"), Some(Value::Object(_))) || crate::agenthealth::is_action(row);
     dump || row.contains("initialPrompt") || row.contains("expectedOutcomes")
 }

@@ -32,6 +32,11 @@ pub(crate) enum Plan {
         /// What the envelope says.
         info: DatasetInfo,
     },
+    /// The document itself is the one row.
+    One {
+        /// How it becomes a record.
+        mapper: Box<dyn Mapper>,
+    },
     /// The rows are in another file.
     Elsewhere {
         /// Which, relative to this one.
@@ -121,6 +126,11 @@ impl Document {
         };
         DocumentRows(Some(block))
     }
+
+    /// The document itself as the one row.
+    pub(crate) fn into_row(self) -> DocumentRows {
+        DocumentRows(Some(DocumentBlock::One(self)))
+    }
 }
 
 /// Why a document could not be loaded.
@@ -136,6 +146,7 @@ pub(crate) struct DocumentRows(Option<DocumentBlock>);
 pub(crate) enum DocumentBlock {
     Json(JsonBlock),
     Yaml(Yaml, Path),
+    One(Document),
 }
 
 impl Container for DocumentRows {
@@ -159,6 +170,7 @@ impl Block for DocumentBlock {
         match self {
             DocumentBlock::Json(block) => block.len(),
             DocumentBlock::Yaml(yaml, list) => yaml.len(list),
+            DocumentBlock::One(_) => 1,
         }
     }
 
@@ -166,6 +178,7 @@ impl Block for DocumentBlock {
         match self {
             DocumentBlock::Json(block) => block.line(row),
             DocumentBlock::Yaml(yaml, list) => yaml.locate(&list.then_index(row)).0.map_or(0, |place| place.line),
+            DocumentBlock::One(document) => document.locate(&Path::root()).0.map_or(1, |place| place.line),
         }
     }
 
@@ -177,6 +190,7 @@ impl Block for DocumentBlock {
                     items.into_iter().enumerate().for_each(|(row, item)| visit(row, Ok(item)));
                 }
             }
+            DocumentBlock::One(document) => visit(0, Ok(document.root())),
         }
     }
 
@@ -184,6 +198,7 @@ impl Block for DocumentBlock {
         match self {
             DocumentBlock::Json(block) => block.locate(row, path),
             DocumentBlock::Yaml(yaml, list) => yaml.locate(&path.under(&list.then_index(row))),
+            DocumentBlock::One(document) => document.locate(path),
         }
     }
 
@@ -191,6 +206,7 @@ impl Block for DocumentBlock {
         match self {
             DocumentBlock::Json(block) => block.locate_offset(row, offset),
             DocumentBlock::Yaml(yaml, list) => yaml.locate(&list.then_index(row)),
+            DocumentBlock::One(document) => document.locate(&Path::root()),
         }
     }
 
@@ -201,6 +217,7 @@ impl Block for DocumentBlock {
                 .value(&list.then_index(row))
                 .map(|value| heldset_core::canonical::bytes(&value))
                 .unwrap_or_default(),
+            DocumentBlock::One(document) => heldset_core::canonical::bytes(&document.root()),
         }
     }
 }

@@ -15,6 +15,11 @@ impl<T: Read + Seek + Send> ReadSeek for T {}
 pub trait Files: Sync {
     /// The whole of the file at `path`, relative to the file named `from`.
     fn load(&self, from: &str, path: &str) -> Result<Loaded, FilesError>;
+
+    /// The names of the files that lie in a folder itself, not in folders inside it.
+    fn list(&self, folder: &str) -> Result<Vec<String>, FilesError> {
+        Err(FilesError::Missing(folder.to_owned()))
+    }
 }
 
 /// A file that was loaded.

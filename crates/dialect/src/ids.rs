@@ -42,6 +42,11 @@ impl Ids {
             }
         }
     }
+
+    /// The line an id is on.
+    pub(crate) fn line_of(&self, key: IdKey) -> Option<u64> {
+        self.lines.get(&key).map(|line| u64::from(*line))
+    }
 }
 
 /// The key is a hash already.

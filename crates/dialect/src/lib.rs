@@ -10,7 +10,9 @@ mod decompress;
 mod detect;
 mod document;
 mod files;
+mod folder;
 mod format;
+mod history;
 mod ids;
 mod lab;
 mod letta;
@@ -25,6 +27,7 @@ pub mod write;
 mod yaml;
 
 pub use files::{Files, FilesError, Loaded, NoFiles, ReadSeek};
+pub use folder::read_folder;
 pub use format::Format;
 pub use map::IdRule;
 pub use read::{Body, Each, Input, ReadOptions, Take, read};

@@ -28,6 +28,11 @@ pub(crate) trait Mapper: Sync {
     /// The record, or `None` with at least one problem in `notes`.
     fn map<'a>(&self, row: Value<'a>, notes: &mut Notes<'_>) -> Option<Record<'a>>;
 
+    /// Which version of its record a row says it is. Rows of one id and several versions are one record: the newest.
+    fn version(&self, _record: &Record<'_>) -> Option<u64> {
+        None
+    }
+
     /// The field that an id was taken from, to show where a repeated one stands.
     fn id_field(&self) -> &str;
 }

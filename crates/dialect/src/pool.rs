@@ -6,13 +6,12 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use heldset_core::code::Code;
 use heldset_core::fault::{Fault, Problem};
-use heldset_core::path::Path;
 
 use crate::blocks::{Block, Container};
 use crate::files::Files;
-use crate::ids::{IdKey, Ids};
+use crate::history::{History, Spot, Verdict};
+use crate::ids::IdKey;
 use crate::map::{Mapper, Notes};
 use crate::read::{Each, Take};
 use crate::report::{Report, Tally};
@@ -26,8 +25,8 @@ struct Done<B, O> {
 }
 
 enum RowDone<O> {
-    Kept { out: O, key: IdKey },
-    Refused(Vec<Fault>),
+    Kept { out: O, key: IdKey, version: Option<u64> },
+    Refused { faults: Vec<Fault>, version: Option<(IdKey, u64)> },
 }
 
 /// What comes out of the line: a block, or the fault that ends the reading.
@@ -103,15 +102,21 @@ fn finish<B: Block, E: Each>(mut block: B, job: &Job<'_, E>, bytes_read: u64) ->
     block.visit(&mut |row, value| {
         let value = match value {
             Ok(value) => value,
-            Err(error) => return rows.push(RowDone::Refused(vec![error.locate(&block, row)])),
+            Err(error) => {
+                return rows.push(RowDone::Refused { faults: vec![error.locate(&block, row)], version: None });
+            }
         };
         notes.row = first + row as u64;
         let record = job.mapper.map(value, &mut notes);
+        let version = record.as_ref().and_then(|record| job.mapper.version(record));
         rows.push(match record {
             Some(record) if notes.problems.is_empty() => {
-                RowDone::Kept { key: IdKey::of(record.id.as_str()), out: job.each.record(record) }
+                RowDone::Kept { key: IdKey::of(record.id.as_str()), version, out: job.each.record(record) }
             }
-            _ => RowDone::Refused(notes.problems.drain(..).map(|problem| located(problem, &block, row)).collect()),
+            record => RowDone::Refused {
+                version: version.zip(record).map(|(version, record)| (IdKey::of(record.id.as_str()), version)),
+                faults: notes.problems.drain(..).map(|problem| located(problem, &block, row)).collect(),
+            },
         });
     });
     let tally = notes.tally;
@@ -120,7 +125,7 @@ fn finish<B: Block, E: Each>(mut block: B, job: &Job<'_, E>, bytes_read: u64) ->
 
 fn located(problem: Problem, block: &impl Block, row: usize) -> Fault {
     let (place, excerpt) = block.locate(row, &problem.path);
-    problem.at(place, excerpt)
+    problem.at(place, excerpt).in_file(block.file())
 }
 
 fn consume<B: Block, O>(
@@ -131,13 +136,13 @@ fn consume<B: Block, O>(
 ) -> std::io::Result<()> {
     let mut early = BTreeMap::new();
     let mut next = 0;
-    let mut ids = Ids::default();
+    let mut history = History::default();
     for (number, parcel) in receive {
         early.insert(number, parcel);
         while let Some(parcel) = early.remove(&next) {
             next += 1;
             match parcel {
-                Ok(done) => settle(done, id_field, &mut ids, take, report)?,
+                Ok(done) => settle(done, id_field, &mut history, take, report)?,
                 Err(fault) => {
                     report.faults += 1;
                     take.fault(&fault, None)?;
@@ -145,13 +150,13 @@ fn consume<B: Block, O>(
             }
         }
     }
-    Ok(())
+    history.close(take, report)
 }
 
 fn settle<B: Block, O>(
     done: Done<B, O>,
     id_field: &str,
-    ids: &mut Ids,
+    history: &mut History<O>,
     take: &mut dyn Take<O>,
     report: &mut Report,
 ) -> std::io::Result<()> {
@@ -159,15 +164,22 @@ fn settle<B: Block, O>(
     report.add(tally);
     for (row, made) in rows.into_iter().enumerate() {
         report.read += 1;
+        let spot = Spot { file: block.file().map(str::to_owned), line: block.line(row) };
         let faults = match made {
-            RowDone::Refused(faults) => faults,
-            RowDone::Kept { out, key } => match ids.insert(key, block.line(row)) {
-                None => {
+            RowDone::Refused { faults, version } => {
+                if let Some((key, version)) = version {
+                    history.refused(key, version, spot);
+                }
+                faults
+            }
+            RowDone::Kept { out, key, version } => match history.add(key, version, spot, id_field, out) {
+                Verdict::Now(out) => {
                     report.kept += 1;
                     take.record(out)?;
                     continue;
                 }
-                Some(first) => vec![repeated_id(&block, row, id_field, first)],
+                Verdict::Waits => continue,
+                Verdict::Repeated(problem) => vec![named(located(problem, &block, row))],
             },
         };
         report.refused += 1;
@@ -180,14 +192,11 @@ fn settle<B: Block, O>(
     take.progress(bytes_read, report.read)
 }
 
-fn repeated_id(block: &impl Block, row: usize, id_field: &str, first: u64) -> Fault {
-    let (place, excerpt) = block.locate(row, &Path::key(id_field));
-    let marked = excerpt.as_ref().and_then(|excerpt| excerpt.text.get(excerpt.start..excerpt.end)).unwrap_or("");
-    let shown = match marked.trim_matches(['"', '\'']) {
-        id if id.is_empty() || id.starts_with('{') => "duplicate id".to_owned(),
-        id => format!("duplicate id `{id}`"),
-    };
-    Problem::new(Code::E012, Path::key(id_field), format!("{shown}, first on line {first}"))
-        .help("every record of a split needs an id of its own")
-        .at(place, excerpt)
+/// A repeated id or version, with the id as it stands in the file.
+fn named(fault: Fault) -> Fault {
+    let marked = fault.excerpt.as_ref().and_then(|excerpt| excerpt.text.get(excerpt.start..excerpt.end)).unwrap_or("");
+    match marked.trim_matches(['"', '\'']) {
+        id if id.is_empty() || id.starts_with('{') || fault.code != Code::E012 => fault,
+        id => Fault { message: fault.message.replacen("duplicate id", &format!("duplicate id `{id}`"), 1), ..fault },
+    }
 }

@@ -12,7 +12,7 @@ use heldset_core::record::Record;
 use heldset_core::schema::Schema;
 use heldset_core::value::{Object, Value};
 
-use crate::agenthealth::AgentHealthMapper;
+use crate::agenthealth::{self, AgentHealthMapper, BulkLines};
 use crate::blocks::Container;
 use crate::columns;
 use crate::decompress::Compression;
@@ -75,10 +75,17 @@ pub trait Each: Sync {
     fn record(&self, record: Record<'_>) -> Self::Out;
 }
 
-/// Who is told what was read, in the order of the file.
+/// Who is told what was read: records in the order of the file, and faults in the order of the file.
+/// Rows with a version wait until the end of the file, when it is known which version is the newest.
 pub trait Take<Out> {
     /// A record that was kept.
     fn record(&mut self, out: Out) -> io::Result<()>;
+
+    /// A row that is an older version of a record. Whoever wants only the newest need not care.
+    fn older(&mut self, version: u64, out: Out) -> io::Result<()> {
+        let _ = (version, out);
+        Ok(())
+    }
 
     /// A fault; the first of a row comes with the row as it stood in the file.
     fn fault(&mut self, fault: &Fault, row: Option<&[u8]>) -> io::Result<()>;
@@ -109,10 +116,14 @@ pub fn read<E: Each>(
         Err(Stop::Fault(fault)) => reading.fault(&fault)?,
     }
     if reading.report.read == 0 && reading.report.faults == 0 {
-        let empty = Problem::new(Code::E023, Path::root(), "there is no record in it").help("add at least one record");
-        reading.fault(&empty.of_file())?;
+        reading.fault(&empty())?;
     }
     Ok(reading.report)
+}
+
+/// There is no record in what was read.
+pub(crate) fn empty() -> Fault {
+    Problem::new(Code::E023, Path::root(), "there is no record in it").help("add at least one record").of_file()
 }
 
 /// Why a reading ends early.
@@ -176,8 +187,13 @@ impl<E: Each> Reading<'_, E> {
         let source = |head: Vec<u8>, reader| Source::new(Box::new(Cursor::new(head).chain(reader)));
         match shape {
             Shape::JsonLines => {
-                let format = self.format(&lines_sample(&head), shape);
-                self.rows(JsonLines { source: source(head, reader) }, format)
+                let sample = lines_sample(&head);
+                let format = self.format(&sample, shape);
+                let lines = JsonLines { source: source(head, reader) };
+                if format == Format::AgentHealth && sample.first().is_some_and(agenthealth::is_action) {
+                    return self.rows(BulkLines::new(lines), format);
+                }
+                self.rows(lines, format)
             }
             Shape::JsonArray => {
                 let format = self.format(&array_sample(&head), shape);
@@ -274,6 +290,10 @@ impl<E: Each> Reading<'_, E> {
                     self.report.dataset = outer.unwrap_or(info);
                     return self.run(document.into_rows(&list), mapper.as_ref());
                 }
+                Plan::One { mapper } => {
+                    self.report.dataset = outer.unwrap_or_default();
+                    return self.run(document.into_row(), mapper.as_ref());
+                }
                 Plan::Elsewhere { path, at, info } => {
                     let loaded = self.files.load(&self.name, &path);
                     let loaded = loaded.map_err(|error| document.fault(files_problem(&error, at)))?;
@@ -298,7 +318,7 @@ impl<E: Each> Reading<'_, E> {
         self.report.format = format;
         match (format, &root) {
             (Format::Lab, _) => crate::lab::plan(&root, &self.options.id),
-            (Format::AgentHealth, _) => crate::agenthealth::plan(&root, &self.options.id),
+            (Format::AgentHealth, _) => agenthealth::plan(&root, &self.options.id),
             (Format::Records, Value::Array(_)) => {
                 let mapper = self.mapper(format);
                 Ok(Plan::Rows { list: Path::root(), mapper, info: DatasetInfo::default() })

@@ -1,6 +1,6 @@
 //! What a reading did: how many rows, which fields, which files.
 //!
-//! *Invariant:* read = kept + refused.
+//! *Invariant:* read = kept + older + refused.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,9 @@ pub struct Report {
     pub read: u64,
     /// Rows that became records.
     pub kept: u64,
-    /// Rows that did not.
+    /// Rows that are older versions of a record.
+    pub older: u64,
+    /// Rows that became nothing.
     pub refused: u64,
     /// Fields that have another name now: from, to, how often.
     pub mapped: BTreeMap<(String, String), u64>,
@@ -62,6 +64,7 @@ impl Report {
             format,
             read: 0,
             kept: 0,
+            older: 0,
             refused: 0,
             mapped: BTreeMap::new(),
             as_is: BTreeMap::new(),

@@ -1,5 +1,8 @@
 //! Everything about `dialect` that is tested from outside.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+mod agenthealth;
+mod agenthealth_stored;
+mod agenthealth_written;
 mod letta;
 mod rows;

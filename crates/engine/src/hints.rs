@@ -1,7 +1,7 @@
 //! What is legal and unwise in a dataset: told once per file, with a count and the first record.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use heldset_core::code::Code;
 use heldset_core::fault::{Fault, Problem};
@@ -14,6 +14,8 @@ use heldset_dialect::Each;
 const SENTENCE_WORDS: usize = 5;
 /// Shorter inputs repeat by nature.
 const COMPARED_WORDS: usize = 3;
+/// How many letters at each end of an input are compared.
+const COMPARED_LETTERS: usize = 64;
 /// With fewer references than this, a missing one says nothing.
 const ENOUGH_REFERENCES: u64 = 5;
 
@@ -151,36 +153,30 @@ fn is_referenced(fields: &Object<'_>) -> bool {
     fields.iter().any(|(name, value)| heldset_core::case::is_answer(name) && !value.is_null())
 }
 
-/// A hash of the words of an input and its turns, without case, spaces and punctuation.
+/// A hash of the letters of an input and its turns, without case, spaces and punctuation.
 fn words_of(input: &str, turns: Option<&Value<'_>>) -> Option<u64> {
     let turns = turns.and_then(Value::as_array).unwrap_or_default();
     let contents = turns.iter().filter_map(|turn| turn.as_object()?.get("content")?.as_str());
-    let mut hasher = BuildHasherDefault::<Words>::default().build_hasher();
+    let mut words = Words::default();
     let mut spaces = 0;
     for text in std::iter::once(input).chain(contents) {
-        spaces += hasher.text(text);
+        words.text(text);
+        spaces += text.bytes().take(COMPARED_LETTERS).filter(|byte| *byte == b' ').count();
     }
-    (spaces + 1 >= COMPARED_WORDS).then(|| hasher.finish())
+    (spaces + 1 >= COMPARED_WORDS).then(|| words.finish())
 }
 
-/// A plain rolling hash: enough for a hint, and cheap.
+/// A plain rolling hash of the first and last letters and their number: enough for a hint, and cheap.
 #[derive(Default)]
 struct Words(u64);
 
 impl Words {
-    /// Takes in letters and digits; answers how many runs of other characters there were.
-    fn text(&mut self, text: &str) -> usize {
-        let mut spaces = 0;
-        let mut hash = self.0;
-        for &byte in text.as_bytes() {
-            let kept = byte.is_ascii_alphanumeric() || byte >= 0x80;
-            spaces += usize::from(byte == b' ');
-            if kept {
-                hash = (hash ^ u64::from(byte | 0x20)).wrapping_mul(0x0100_0000_01b3);
-            }
+    fn text(&mut self, text: &str) {
+        let letters = || text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80);
+        for byte in letters().take(COMPARED_LETTERS).chain(letters().rev().take(COMPARED_LETTERS)) {
+            self.0 = (self.0 ^ u64::from(byte | 0x20)).wrapping_mul(0x0100_0000_01b3);
         }
-        self.0 = hash;
-        spaces
+        self.0 = (self.0 ^ letters().count() as u64).wrapping_mul(0x0100_0000_01b3);
     }
 }
 

@@ -2,4 +2,4 @@
 
 mod reading;
 
-pub use reading::{MemoryFiles, Reading, read_bytes, read_with};
+pub use reading::{MemoryFiles, Reading, read_bytes, read_folder_with, read_with};

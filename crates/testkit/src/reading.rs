@@ -5,13 +5,17 @@ use std::io::{self, Cursor};
 
 use heldset_core::fault::Fault;
 use heldset_core::record::Record;
-use heldset_dialect::{Body, Each, Files, FilesError, IdRule, Input, Loaded, ReadOptions, Report, Take, read};
+use heldset_dialect::{
+    Body, Each, Files, FilesError, IdRule, Input, Loaded, ReadOptions, Report, Take, read, read_folder,
+};
 
 /// Everything that a reading told.
 #[derive(Debug)]
 pub struct Reading {
     /// The records that were kept.
     pub records: Vec<Record<'static>>,
+    /// Older versions of records, with their numbers.
+    pub older: Vec<(u64, Record<'static>)>,
     /// All faults, in order.
     pub faults: Vec<Fault>,
     /// The counts.
@@ -24,7 +28,12 @@ impl Reading {
         self.records.iter().map(line).collect()
     }
 
-    /// The faults as `CODE line:column field`.
+    /// The older versions as `number id`.
+    pub fn history(&self) -> Vec<String> {
+        self.older.iter().map(|(version, record)| format!("{version} {}", record.id.as_str())).collect()
+    }
+
+    /// The faults as `CODE line:column field`, with the file before it where there are several.
     pub fn places(&self) -> Vec<String> {
         self.faults.iter().map(place).collect()
     }
@@ -54,6 +63,15 @@ impl Files for MemoryFiles {
             None => Err(FilesError::Missing(path.to_owned())),
         }
     }
+
+    fn list(&self, folder: &str) -> Result<Vec<String>, FilesError> {
+        let inside = |path: &String| path.strip_prefix(folder)?.strip_prefix('/').map(str::to_owned);
+        let below: Vec<_> = self.0.keys().filter_map(inside).collect();
+        if below.is_empty() {
+            return Err(FilesError::Missing(folder.to_owned()));
+        }
+        Ok(below.into_iter().filter(|name| !name.contains('/')).collect())
+    }
 }
 
 /// Reads bytes under a name, everything found by content.
@@ -67,7 +85,14 @@ pub fn read_with(name: &str, bytes: &[u8], options: &ReadOptions, files: &dyn Fi
     let input = Input { name: name.to_owned(), body: Body::Stream(Box::new(Cursor::new(bytes.to_vec()))) };
     let mut collect = Collect::default();
     let report = read(input, options, files, &Keep, &mut collect).expect("memory can be read");
-    Reading { records: collect.records, faults: collect.faults, report }
+    collect.into_reading(report)
+}
+
+/// Reads a folder of files.
+pub fn read_folder_with(folder: &str, options: &ReadOptions, files: &dyn Files) -> Reading {
+    let mut collect = Collect::default();
+    let report = read_folder(folder, options, files, &Keep, &mut collect).expect("memory can be read");
+    collect.into_reading(report)
 }
 
 struct Keep;
@@ -83,12 +108,24 @@ impl Each for Keep {
 #[derive(Default)]
 struct Collect {
     records: Vec<Record<'static>>,
+    older: Vec<(u64, Record<'static>)>,
     faults: Vec<Fault>,
+}
+
+impl Collect {
+    fn into_reading(self, report: Report) -> Reading {
+        Reading { records: self.records, older: self.older, faults: self.faults, report }
+    }
 }
 
 impl Take<Record<'static>> for Collect {
     fn record(&mut self, record: Record<'static>) -> io::Result<()> {
         self.records.push(record);
+        Ok(())
+    }
+
+    fn older(&mut self, version: u64, record: Record<'static>) -> io::Result<()> {
+        self.older.push((version, record));
         Ok(())
     }
 
@@ -112,5 +149,6 @@ fn line(record: &Record<'static>) -> String {
 
 fn place(fault: &Fault) -> String {
     let place = fault.place.map_or_else(|| "-".to_owned(), |place| format!("{}:{}", place.line, place.column));
-    format!("{} {place} {}", fault.code, fault.field.as_deref().unwrap_or("-"))
+    let file = fault.file.as_ref().map_or_else(String::new, |file| format!("{file} "));
+    format!("{file}{} {place} {}", fault.code, fault.field.as_deref().unwrap_or("-"))
 }

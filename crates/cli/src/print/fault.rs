@@ -1,27 +1,39 @@
 //! A fault with its place, its line and a caret, for people.
 
-use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use heldset_core::fault::Fault;
 
 /// The fault as text of several lines.
 pub(crate) fn text(file: &str, fault: &Fault, styled: bool) -> String {
+    let file = fault.file.as_deref().unwrap_or(file);
     let level = if fault.code.is_hint() { Level::INFO.with_name("hint") } else { Level::ERROR };
     let title = match &fault.excerpt {
         Some(_) => fault.code.title().to_owned(),
         None => format!("{}: {}", fault.code.title(), fault.message),
     };
-    let mut group = level.primary_title(title).id(fault.code.name()).element(origin(file, fault));
-    let line = fault.place.map_or(1, |place| usize::try_from(place.line).unwrap_or(usize::MAX));
-    if let Some(excerpt) = &fault.excerpt {
-        let marked = excerpt.start..excerpt.end.max(excerpt.start);
-        let snippet = Snippet::source(excerpt.text.as_str()).line_start(line);
-        group = group.element(snippet.annotation(AnnotationKind::Primary.span(marked).label(fault.message.as_str())));
-    }
+    let title = level.primary_title(title).id(fault.code.name());
+    let mut group = match &fault.excerpt {
+        Some(excerpt) => {
+            let snippet =
+                Snippet::source(excerpt.text.as_str()).line_start(fault.place.map_or(1, |place| fit(place.line)));
+            let marked = AnnotationKind::Primary.span(excerpt.start..excerpt.end.max(excerpt.start));
+            title.element(snippet.path(file).annotation(marked.label(fault.message.as_str())))
+        }
+        None if file.is_empty() => Group::with_title(title),
+        None => title.element(origin(file, fault)),
+    };
     if let Some(help) = &fault.help {
         group = group.element(Level::HELP.message(help.as_str()));
     }
     let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
-    renderer.render(&[group])
+    true_column(renderer.render(&[group]), fault)
+}
+
+/// The renderer counts columns in the window it was given; the fault knows the column in the line.
+fn true_column(text: String, fault: &Fault) -> String {
+    let (Some(place), Some(excerpt)) = (fault.place, &fault.excerpt) else { return text };
+    let shown = excerpt.text[..excerpt.start].chars().count() + 1;
+    text.replacen(&format!(":{}:{shown}", place.line), &format!(":{}:{}", place.line, place.column), 1)
 }
 
 fn origin<'o>(file: &'o str, fault: &Fault) -> Origin<'o> {

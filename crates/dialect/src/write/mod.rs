@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* what a dialect cannot carry is found by reading each written row back, and is listed.
 
+mod agenthealth;
 mod letta;
 mod loss;
 mod rows;

@@ -30,10 +30,10 @@ pub(crate) fn open(path: &Path) -> Result<(Input, Option<u64>), Failure> {
     }
     let file = File::open(path).map_err(|error| Failure::open(path, &error))?;
     let about = file.metadata().map_err(|error| Failure::open(path, &error))?;
-    if about.is_dir() {
-        return Err(Failure::open(path, &io::Error::from(io::ErrorKind::IsADirectory)));
-    }
     let name = path.display().to_string();
+    if about.is_dir() {
+        return Ok((Input { name, body: Body::Folder }, None));
+    }
     let body = if about.is_file() { Body::Seekable(Box::new(file)) } else { Body::Stream(Box::new(file)) };
     Ok((Input { name, body }, about.is_file().then_some(about.len())))
 }
@@ -41,7 +41,7 @@ pub(crate) fn open(path: &Path) -> Result<(Input, Option<u64>), Failure> {
 impl Disk {
     /// The files around the dataset at `path`.
     pub(crate) fn around(path: &Path, allow_outside: bool) -> Self {
-        Disk { root: folder_of(path), allow_outside }
+        Disk { root: if path.is_dir() { path.to_owned() } else { folder_of(path) }, allow_outside }
     }
 
     fn reach(&self, from: &str, path: &str) -> Result<PathBuf, FilesError> {
@@ -76,6 +76,22 @@ impl Files for Disk {
         let mut bytes = Vec::new();
         File::open(&at).map_err(unreadable)?.take(MAX_REFERENCED).read_to_end(&mut bytes).map_err(unreadable)?;
         Ok(Loaded { name: at.display().to_string(), bytes })
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<String>, FilesError> {
+        let unreadable = |source: io::Error| FilesError::Unreadable { path: folder.to_owned(), source };
+        let entries = match std::fs::read_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(FilesError::Missing(folder.to_owned())),
+            entries => entries.map_err(unreadable)?,
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(unreadable)?;
+            if entry.path().is_file() {
+                names.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        Ok(names)
     }
 }
 

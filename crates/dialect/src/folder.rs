@@ -24,7 +24,7 @@ const INNER: &str = "test-cases";
 
 /// Reads the `.json` files of a folder and of the folder `test-cases` in it, by name. The newest version of each
 /// test case becomes a record; the others are told as older.
-pub fn read_folder<E: Each>(
+pub(crate) fn read_folder<E: Each>(
     folder: &str,
     options: &ReadOptions,
     files: &dyn Files,

@@ -27,7 +27,6 @@ pub mod write;
 mod yaml;
 
 pub use files::{Files, FilesError, Loaded, NoFiles, ReadSeek};
-pub use folder::read_folder;
 pub use format::Format;
 pub use map::IdRule;
 pub use read::{Body, Each, Input, ReadOptions, Take, read};

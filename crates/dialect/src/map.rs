@@ -79,8 +79,27 @@ impl Notes<'_> {
     pub(crate) fn asked_id<'a>(&mut self, rule: &IdRule, fields: &mut Object<'a>) -> Option<Option<RecordId<'a>>> {
         match rule {
             IdRule::Auto => None,
-            IdRule::Row => Some(Some(self.row_id())),
-            IdRule::Field(name) => Some(self.id_from_field(name, fields)),
+            IdRule::Row => {
+                self.keep_own_id(fields);
+                Some(Some(self.row_id()))
+            }
+            IdRule::Field(name) => {
+                let id = self.id_from_field(name, fields);
+                self.keep_own_id(fields);
+                Some(id)
+            }
+        }
+    }
+
+    /// An `id` that is not the record's id stays, as metadata.
+    pub(crate) fn keep_own_id<'a>(&mut self, fields: &mut Object<'a>) {
+        let Some(own) = fields.remove("id").filter(|own| !own.is_null()) else { return };
+        self.tally.mapped("id", "metadata.id");
+        if !fields.contains("metadata") {
+            fields.set("metadata", Value::Object(Object::new()));
+        }
+        if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+            self.put(metadata, "id", own, "id");
         }
     }
 

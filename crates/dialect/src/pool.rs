@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use heldset_core::code::Code;
 use heldset_core::fault::{Fault, Problem};
 
 use crate::blocks::{Block, Container};

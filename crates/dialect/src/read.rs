@@ -51,6 +51,8 @@ pub enum Body {
     Stream(Box<dyn Read + Send>),
     /// Anywhere.
     Seekable(Box<dyn ReadSeek>),
+    /// A folder of files, found through [`Files::list`].
+    Folder,
 }
 
 /// How to read.
@@ -102,6 +104,9 @@ pub fn read<E: Each>(
     each: &E,
     take: &mut dyn Take<E::Out>,
 ) -> io::Result<Report> {
+    if matches!(input.body, Body::Folder) {
+        return crate::folder::read_folder(&input.name, options, files, each, take);
+    }
     let mut reading = Reading {
         name: input.name,
         options,
@@ -165,6 +170,7 @@ impl<E: Each> Reading<'_, E> {
     fn open(&mut self, body: Body) -> Result<(), Stop> {
         let mut reader: Box<dyn Read + Send> = match body {
             Body::Stream(reader) => reader,
+            Body::Folder => Box::new(io::empty()),
             Body::Seekable(mut file) => {
                 let mut magic = Vec::new();
                 (&mut file).take(8).read_to_end(&mut magic)?;

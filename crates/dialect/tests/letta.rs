@@ -103,3 +103,18 @@ fn letta_is_found_by_content() {
         assert_eq!(read_bytes("x.jsonl", text.as_bytes()).report.format, Format::Records, "{text:?}");
     }
 }
+
+#[test]
+fn an_id_that_is_not_asked_for_stays_as_metadata() {
+    let rows = "{\"id\":7,\"key\":\"k\",\"input\":\"a\"}\n";
+    for (rule, expected) in [
+        (IdRule::Field("key".into()), r#"{"id":"k","input":"a","key":"k","metadata":{"id":7}}"#),
+        (IdRule::Row, r#"{"id":"0","input":"a","key":"k","metadata":{"id":7}}"#),
+    ] {
+        for format in [Format::Letta, Format::Records] {
+            let options = ReadOptions { format: Some(format), id: rule.clone(), schema: None, threads: 1 };
+            let reading = read_with("s.jsonl", rows.as_bytes(), &options, &MemoryFiles::default());
+            assert_eq!(reading.lines(), [expected], "{:?}", reading.faults);
+        }
+    }
+}

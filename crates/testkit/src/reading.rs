@@ -6,7 +6,7 @@ use std::io::{self, Cursor};
 use heldset_core::fault::Fault;
 use heldset_core::record::Record;
 use heldset_dialect::{
-    Body, Each, Files, FilesError, IdRule, Input, Loaded, ReadOptions, Report, Take, read, read_folder,
+    Body, Each, Files, FilesError, IdRule, Input, Loaded, ReadOptions, Report, Take, read,
 };
 
 /// Everything that a reading told.
@@ -91,7 +91,8 @@ pub fn read_with(name: &str, bytes: &[u8], options: &ReadOptions, files: &dyn Fi
 /// Reads a folder of files.
 pub fn read_folder_with(folder: &str, options: &ReadOptions, files: &dyn Files) -> Reading {
     let mut collect = Collect::default();
-    let report = read_folder(folder, options, files, &Keep, &mut collect).expect("memory can be read");
+    let input = Input { name: folder.to_owned(), body: Body::Folder };
+    let report = read(input, options, files, &Keep, &mut collect).expect("memory can be read");
     collect.into_reading(report)
 }
 

@@ -30,6 +30,7 @@ pub(crate) fn report(report: &Report) -> Object<'static> {
         ("kept", report.kept),
         ("refused", report.refused),
         ("dropped", 0),
+        ("older", report.older),
         ("ids_given", report.ids_given),
     ] {
         object.set(name, number(count));

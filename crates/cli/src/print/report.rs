@@ -18,6 +18,9 @@ pub(crate) fn text(file: &str, report: &Report) -> String {
     };
     line("mapped", report.mapped.iter().map(|((from, to), count)| format!("{from} → {to} ({count})")).collect());
     line("kept as they are", report.as_is.iter().map(|(name, count)| format!("{name} ({count})")).collect());
+    if report.older > 0 {
+        line("older versions", vec![report.older.to_string()]);
+    }
     if report.ids_given > 0 {
         line("ids given by row", vec![report.ids_given.to_string()]);
     }

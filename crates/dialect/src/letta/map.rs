@@ -68,28 +68,15 @@ impl Mapper for LettaMapper {
 
 /// `sample_id`, else `id`, else the row. An `id` beside a `sample_id` stays, as metadata.
 fn sample_id<'a>(sample: &mut Object<'a>, notes: &mut Notes<'_>) -> Option<RecordId<'a>> {
-    let own = sample.remove("id").filter(|value| !value.is_null());
     let Some(given) = sample.remove("sample_id").filter(|value| !value.is_null()) else {
-        return match own {
+        return match sample.remove("id").filter(|value| !value.is_null()) {
             Some(own) => notes.check_id(own, "id"),
             None => Some(notes.row_id()),
         };
     };
     notes.tally.mapped("sample_id", "id");
-    if let Some(own) = own {
-        notes.tally.mapped("id", "metadata.id");
-        keep_in_metadata(sample, own, notes);
-    }
+    notes.keep_own_id(sample);
     notes.check_id(given, "sample_id")
-}
-
-fn keep_in_metadata<'a>(sample: &mut Object<'a>, own: Value<'a>, notes: &mut Notes<'_>) {
-    if !sample.contains("metadata") {
-        sample.set("metadata", Value::Object(Object::new()));
-    }
-    if let Some(Value::Object(metadata)) = sample.get_mut("metadata") {
-        notes.put(metadata, "id", own, "id");
-    }
 }
 
 /// How many messages a list `input` has; `None` when it is not a list.

@@ -28,6 +28,7 @@ mod yaml;
 
 pub use files::{Files, FilesError, Loaded, NoFiles, ReadSeek};
 pub use format::Format;
+pub use letta::{CompatReading, CompatSample, PyDict, PyText, PyValue, read_compat};
 pub use map::IdRule;
 pub use read::{Body, Each, Input, ReadOptions, Take, read};
 pub use report::{DatasetInfo, FileUse, Report};

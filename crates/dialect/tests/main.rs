@@ -1,5 +1,6 @@
 //! Everything about `dialect` that is tested from outside.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+mod columns;
 mod letta;
 mod rows;

@@ -167,7 +167,7 @@ impl<'a> Object<'a> {
     }
 
     /// Appends an entry whose key the caller has already found to be new.
-    pub(crate) fn push_unique(&mut self, key: Cow<'a, str>, value: Value<'a>) {
+    pub fn push_unique(&mut self, key: Cow<'a, str>, value: Value<'a>) {
         self.entries.push((key, value));
     }
 

@@ -4,5 +4,6 @@
 mod agenthealth;
 mod agenthealth_stored;
 mod agenthealth_written;
+mod columns;
 mod letta;
 mod rows;

@@ -68,22 +68,12 @@ impl AgentHealthMapper {
 
     /// The id by the rule; an `id` that is not taken by it stays, as metadata.
     fn id_of<'a>(&self, case: &mut Object<'a>, notes: &mut Notes<'_>) -> Option<RecordId<'a>> {
-        let asked = notes.asked_id(&self.id, case);
-        let own = case.remove("id").filter(|value| !value.is_null());
-        match (asked, own) {
-            (None, None) => Some(notes.row_id()),
-            (None, Some(own)) => notes.check_id(own, "id"),
-            (Some(asked), None) => asked,
-            (Some(asked), Some(own)) => {
-                notes.tally.mapped("id", "metadata.id");
-                if !case.contains("metadata") {
-                    case.set("metadata", Value::Object(Object::new()));
-                }
-                if let Some(Value::Object(metadata)) = case.get_mut("metadata") {
-                    notes.put(metadata, "id", own, "id");
-                }
-                asked
-            }
+        match notes.asked_id(&self.id, case) {
+            Some(asked) => asked,
+            None => match case.remove("id").filter(|value| !value.is_null()) {
+                Some(own) => notes.check_id(own, "id"),
+                None => Some(notes.row_id()),
+            },
         }
     }
 }

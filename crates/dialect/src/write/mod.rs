@@ -3,11 +3,19 @@
 //! *Invariant:* what a dialect cannot carry is found by reading each written row back, and is listed.
 
 mod agenthealth;
+mod column_set;
+mod csv;
+mod layout;
 mod letta;
+mod letta_csv;
 mod loss;
+mod parquet;
 mod rows;
+mod table;
 mod target;
 
+pub use column_set::ColumnSet;
 pub use loss::Loss;
 pub use rows::{RowWriter, Written};
-pub use target::{Target, Writer, writer};
+pub use table::{Sidecar, TableWriter, spooled};
+pub use target::{Target, WriteOptions, Writer, writer};

@@ -1,6 +1,10 @@
 //! The names of what is written.
 
+use super::csv::CsvWriter;
+use super::letta_csv::LettaCsvWriter;
+use super::parquet::ParquetWriter;
 use super::rows::{JsonLinesWriter, JsonListWriter, RowWriter};
+use super::table::TableWriter;
 
 /// A kind of file that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +31,17 @@ pub enum Target {
 pub enum Writer {
     /// Row by row.
     Rows(Box<dyn RowWriter>),
+    /// Once all columns are known.
+    Table(Box<dyn TableWriter>),
+}
+
+/// What a writer may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// Whether a schema can be written beside the file.
+    pub typed: bool,
+    /// Whether cells that a spreadsheet would take for formulas are guarded.
+    pub for_spreadsheet: bool,
 }
 
 impl Target {
@@ -49,11 +64,14 @@ impl Target {
 }
 
 /// The writer of a target.
-pub fn writer(target: Target) -> Writer {
+pub fn writer(target: Target, options: WriteOptions) -> Writer {
     match target {
         Target::Jsonl => Writer::Rows(Box::new(JsonLinesWriter)),
         Target::Json => Writer::Rows(Box::new(JsonListWriter)),
         Target::AgentHealth => Writer::Rows(Box::new(super::agenthealth::AgentHealthWriter)),
+        Target::Csv => Writer::Table(Box::new(CsvWriter { options })),
+        Target::LettaCsv => Writer::Table(Box::new(LettaCsvWriter { options })),
+        Target::Parquet => Writer::Table(Box::new(ParquetWriter)),
         _ => Writer::Rows(Box::new(super::letta::LettaLinesWriter)),
     }
 }

@@ -213,7 +213,8 @@ fn undouble(cell: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(cell.get(from..).unwrap_or_default());
 }
 
-fn cell_value<'b>(kind: CellKind, text: &'b str, name: &str) -> Result<Value<'b>, RowError> {
+/// What the text of a cell means in a column of this kind.
+pub(crate) fn cell_value<'b>(kind: CellKind, text: &'b str, name: &str) -> Result<Value<'b>, RowError> {
     match kind {
         CellKind::Text => Ok(Value::from(text)),
         CellKind::Bracketed if !is_bracketed(text) => Ok(Value::from(text)),

@@ -16,7 +16,7 @@ use heldset_core::schema::FieldType;
 use super::Source;
 use crate::blocks::{BLOCK, Container};
 use crate::place::excerpt_of;
-pub(crate) use block::CsvBlock;
+pub(crate) use block::{CsvBlock, cell_value};
 use cut::{Cut, Cutter};
 
 /// How the cells of a column are read.

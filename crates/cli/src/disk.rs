@@ -81,7 +81,9 @@ impl Files for Disk {
     fn list(&self, folder: &str) -> Result<Vec<String>, FilesError> {
         let unreadable = |source: io::Error| FilesError::Unreadable { path: folder.to_owned(), source };
         let entries = match std::fs::read_dir(folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(FilesError::Missing(folder.to_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(FilesError::Missing(folder.to_owned()));
+            }
             entries => entries.map_err(unreadable)?,
         };
         let mut names = Vec::new();

@@ -92,6 +92,12 @@ pub trait Take<Out> {
     /// A fault; the first of a row comes with the row as it stood in the file.
     fn fault(&mut self, fault: &Fault, row: Option<&[u8]>) -> io::Result<()>;
 
+    /// The header line that the rows of a table belong to. Whoever does not keep rows need not care.
+    fn header(&mut self, line: &str) -> io::Result<()> {
+        let _ = line;
+        Ok(())
+    }
+
     /// How far the reading is.
     fn progress(&mut self, bytes: u64, rows: u64) -> io::Result<()>;
 }
@@ -265,6 +271,7 @@ impl<E: Each> Reading<'_, E> {
             let hint = Problem::new(Code::H005, Path::key(name), message).help("remove the spaces from the header");
             self.take.fault(&hint.at(Some(Place { line: 1, column: 1 }), None), None)?;
         }
+        self.take.header(csv.header())?;
         let format = decide(csv.names());
         self.rows(csv, format)
     }

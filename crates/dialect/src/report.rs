@@ -59,7 +59,8 @@ pub struct DatasetInfo {
 }
 
 impl Report {
-    pub(crate) fn new(format: Format) -> Self {
+    /// Nothing read yet.
+    pub fn new(format: Format) -> Self {
         Report {
             format,
             read: 0,

@@ -3,13 +3,13 @@
 //! *Invariant:* nothing is handed out before the whole file was read and found free of faults and losses,
 //! unless the caller asked for the valid rows or for a lossy writing.
 
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
 use heldset_core::code::Code;
 use heldset_core::fault::{Fault, Problem};
 use heldset_core::path::Path;
 use heldset_core::record::Record;
-use heldset_dialect::write::{Loss, RowWriter, Target, Writer, Written, writer};
+use heldset_dialect::write::{ColumnSet, Loss, Sidecar, Target, WriteOptions, Writer, Written, spooled, writer};
 use heldset_dialect::{Each, Files, Input, ReadOptions, Report, Take, read};
 
 use crate::Listener;
@@ -23,6 +23,8 @@ impl<T: Read + Write + Seek + Send> Temporary for T {}
 pub struct ConvertOptions {
     /// What is written.
     pub target: Target,
+    /// What the writer may do.
+    pub write: WriteOptions,
     /// Write what a dialect cannot carry as well as it can.
     pub lossy: bool,
     /// Write the valid rows although others are refused.
@@ -37,7 +39,8 @@ pub struct Conversion {
     pub losses: u64,
     /// Whether nothing may be handed out.
     pub refused: bool,
-    rows: Box<dyn RowWriter>,
+    writer: Writer,
+    columns: ColumnSet,
     spool: Box<dyn Temporary>,
 }
 
@@ -50,69 +53,112 @@ pub fn convert(
     temporary: Box<dyn Temporary>,
     listener: &mut dyn Converting,
 ) -> io::Result<Conversion> {
-    let Writer::Rows(rows) = writer(options.target);
+    let writer = writer(options.target, options.write);
     let mut taking = Taking {
         spool: io::BufWriter::new(temporary),
-        rows: rows.as_ref(),
+        between: between(&writer),
+        columns: ColumnSet::default(),
         started: false,
         losses: 0,
         lossy: options.lossy,
         listener,
     };
-    let report = read(input, reading, files, &WriteEach(rows.as_ref()), &mut taking)?;
-    let losses = taking.losses;
-    let spool = taking.spool.into_inner().map_err(io::IntoInnerError::into_error)?;
+    let report = read(input, reading, files, &WriteEach(&writer), &mut taking)?;
+    if let Writer::Table(table) = &writer {
+        for loss in table.losses(&taking.columns) {
+            taking.loss(&loss)?;
+        }
+    }
+    let Taking { spool, columns, losses, .. } = taking;
+    let spool = spool.into_inner().map_err(io::IntoInnerError::into_error)?;
     let faulty = report.faults > 0 && !(options.keep_valid && report.kept > 0);
     let refused = faulty || (losses > 0 && !options.lossy);
-    Ok(Conversion { report, losses, refused, rows, spool })
+    Ok(Conversion { report, losses, refused, writer, columns, spool })
 }
 
 impl Conversion {
-    /// Hands out what was written.
-    pub fn write_to(mut self, out: &mut dyn Write) -> io::Result<()> {
+    /// Hands out what was written, and what belongs beside it.
+    pub fn write_to(mut self, out: &mut (dyn Write + Send)) -> io::Result<Sidecar> {
         self.spool.seek(SeekFrom::Start(0))?;
-        out.write_all(&self.rows.head(&self.report.dataset))?;
-        io::copy(&mut self.spool, out)?;
-        out.write_all(self.rows.tail().as_bytes())
+        match &self.writer {
+            Writer::Rows(rows) => {
+                out.write_all(&rows.head(&self.report.dataset))?;
+                io::copy(&mut self.spool, out)?;
+                out.write_all(rows.tail().as_bytes())?;
+                Ok(Sidecar::default())
+            }
+            Writer::Table(table) => {
+                let lines = BufReader::new(self.spool).lines();
+                let mut rows = lines.map(|line| line.and_then(|line| spooled(&line)));
+                table.write(&self.columns, &mut rows, out)
+            }
+        }
+    }
+}
+
+fn between(writer: &Writer) -> &'static str {
+    match writer {
+        Writer::Rows(rows) => rows.between(),
+        Writer::Table(_) => "\n",
     }
 }
 
 /// Who is told of faults, refused rows and progress.
 pub trait Converting: Listener {
-    /// A row that was refused, as it stood in the file.
+    /// A row that was refused, as it stood in the file; a header that belongs to such rows comes first.
     fn reject(&mut self, row: &[u8]) -> io::Result<()>;
 }
 
-struct WriteEach<'w>(&'w dyn RowWriter);
+struct WriteEach<'w>(&'w Writer);
 
 impl Each for WriteEach<'_> {
-    type Out = Written;
+    type Out = (Written, ColumnSet);
 
-    fn record(&self, record: Record<'_>) -> Written {
-        self.0.row(&record)
+    fn record(&self, record: Record<'_>) -> Self::Out {
+        let mut columns = ColumnSet::default();
+        let written = match self.0 {
+            Writer::Rows(rows) => rows.row(&record),
+            Writer::Table(table) => {
+                table.observe(&record, &mut columns);
+                table.row(&record)
+            }
+        };
+        (written, columns)
     }
 }
 
 struct Taking<'t> {
     spool: io::BufWriter<Box<dyn Temporary>>,
-    rows: &'t dyn RowWriter,
+    between: &'static str,
+    columns: ColumnSet,
     started: bool,
     losses: u64,
     lossy: bool,
     listener: &'t mut dyn Converting,
 }
 
-impl Take<Written> for Taking<'_> {
-    fn record(&mut self, written: Written) -> io::Result<()> {
+impl Taking<'_> {
+    fn loss(&mut self, loss: &Loss) -> io::Result<()> {
+        self.losses += 1;
+        self.listener.fault(&loss_fault(loss, self.lossy))
+    }
+}
+
+impl Take<(Written, ColumnSet)> for Taking<'_> {
+    fn record(&mut self, (written, columns): (Written, ColumnSet)) -> io::Result<()> {
         for loss in &written.losses {
-            self.losses += 1;
-            self.listener.fault(&loss_fault(loss, self.lossy))?;
+            self.loss(loss)?;
         }
+        self.columns.merge(columns);
         if self.started {
-            self.spool.write_all(self.rows.between().as_bytes())?;
+            self.spool.write_all(self.between.as_bytes())?;
         }
         self.started = true;
         self.spool.write_all(&written.bytes)
+    }
+
+    fn header(&mut self, line: &str) -> io::Result<()> {
+        self.listener.reject(line.as_bytes())
     }
 
     fn fault(&mut self, fault: &Fault, row: Option<&[u8]>) -> io::Result<()> {

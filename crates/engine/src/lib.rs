@@ -3,6 +3,7 @@
 //! *Invariant:* no verb knows HTTP, a command line or where bytes lie.
 
 pub mod check;
+pub mod compat;
 pub mod convert;
 pub mod explain;
 mod hints;

@@ -5,9 +5,7 @@ use std::io::{self, Cursor};
 
 use heldset_core::fault::Fault;
 use heldset_core::record::Record;
-use heldset_dialect::{
-    Body, Each, Files, FilesError, IdRule, Input, Loaded, ReadOptions, Report, Take, read,
-};
+use heldset_dialect::{Body, Each, Files, FilesError, IdRule, Input, Loaded, ReadOptions, Report, Take, read};
 
 /// Everything that a reading told.
 #[derive(Debug)]

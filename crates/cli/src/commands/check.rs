@@ -8,6 +8,7 @@ use heldset_core::value::Value;
 use heldset_dialect::Report;
 use heldset_engine::Listener;
 use heldset_engine::check::check;
+use heldset_engine::compat;
 
 use crate::args::{CheckArgs, Cli};
 use crate::disk::{self, Disk};
@@ -36,7 +37,11 @@ pub(crate) fn run(cli: &Cli, args: &CheckArgs) -> Result<Exit, Failure> {
         printer.open(&file, index).map_err(|error| broken(&error))?;
         let progress = Progress::of(&file, size, cli.quiet || cli.json && !io::stderr().is_terminal());
         let mut listener = FileListener { printer: &mut printer, file: &file, progress };
-        let report = check(input, &options, &files, &mut listener).map_err(|error| unreadable(path, &error))?;
+        let report = match args.read.compat {
+            None => check(input, &options, &files, &mut listener),
+            Some(_) => compat::letta(input, &files, &mut listener).map(|compat| compat.report),
+        };
+        let report = report.map_err(|error| unreadable(path, &error))?;
         listener.progress.finish();
         printer.close(&file, &report).map_err(|error| broken(&error))?;
         if report.faults > 0 {

@@ -1,12 +1,15 @@
 //! `heldset convert`.
 
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::Path;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
+use heldset_core::code::Code;
 use heldset_core::fault::Fault;
-use heldset_engine::Listener;
-use heldset_engine::convert::{Conversion, ConvertOptions, Converting, convert};
+use heldset_dialect::write::{Sidecar, Target, WriteOptions};
+use heldset_dialect::{Input, Report};
+use heldset_engine::convert::{ConvertOptions, Converting, convert};
+use heldset_engine::{Listener, compat};
 
 use crate::args::{Cli, ConvertArgs};
 use crate::disk::{self, Disk};
@@ -15,51 +18,107 @@ use crate::print::{self, progress::Progress};
 
 /// Translates a file; nothing is written unless all of it can be.
 pub(crate) fn run(cli: &Cli, args: &ConvertArgs) -> Result<Exit, Failure> {
-    let reading = super::read_options(&args.read)?;
-    let options = ConvertOptions { target: args.target(), lossy: args.lossy, keep_valid: args.keep_valid };
     let (input, size) = disk::open(&args.file)?;
     let file = input.name.clone();
-    let files = Disk::around(&args.file, args.read.allow_outside);
-    let temporary = tempfile::tempfile().map_err(|error| Failure::write(&std::env::temp_dir(), &error))?;
     let rejects = args.rejects.as_deref().map(create).transpose()?;
-    let progress = Progress::of(&file, size, cli.quiet);
-    let mut told = Told { cli, file: &file, progress, rejects, first: None };
-    let made = convert(input, &reading, &options, &files, Box::new(temporary), &mut told);
-    let made = made.map_err(|error| Failure::open(&args.file, &error))?;
+    let mut told = Told { cli, file: &file, progress: Progress::of(&file, size, cli.quiet), rejects, first: None };
+    let made = match args.read.compat {
+        None => translate(args, input, &mut told)?,
+        Some(_) => translate_compat(args, input, &mut told)?,
+    };
     told.progress.finish();
-    let first = told.first;
+    let first =
+        told.finish().map_err(|error| Failure::write(args.rejects.as_deref().unwrap_or(Path::new("-")), &error))?;
     if !cli.quiet {
         let report = match cli.json {
             true => print::json::text(&print::json::report(&made.report)),
             false => print::report::text(&file, &made.report),
         };
+        // A closed stderr is no reason to keep the data back.
         drop(writeln!(io::stderr(), "{report}"));
     }
-    if made.refused {
-        return match first {
-            Some(fault) if cli.json => Err(Failure::invalid(&file, fault)),
-            _ => Ok(Exit::Invalid),
-        };
+    match (made.body, first) {
+        (Some(body), _) => hand_out(body, args.output.as_deref()).map(|()| Exit::Fine),
+        (None, Some(fault)) if cli.json => Err(Failure::invalid(&file, fault)),
+        (None, _) => Ok(Exit::Invalid),
     }
-    hand_out(made, args.output.as_deref())?;
-    Ok(Exit::Fine)
+}
+
+/// What a translation came to.
+struct Made {
+    report: Report,
+    /// How to write it; absent when nothing may be written.
+    body: Option<Handing>,
+}
+
+/// Writes a whole translation somewhere.
+type Handing = Box<dyn FnOnce(&mut (dyn Write + Send)) -> io::Result<Sidecar>>;
+
+fn translate(args: &ConvertArgs, input: Input, told: &mut Told<'_>) -> Result<Made, Failure> {
+    let reading = super::read_options(&args.read)?;
+    let write = WriteOptions { typed: args.output.is_some(), for_spreadsheet: args.for_spreadsheet };
+    let options = ConvertOptions { target: args.target(), write, lossy: args.lossy, keep_valid: args.keep_valid };
+    let files = Disk::around(&args.file, args.read.allow_outside);
+    let temporary = tempfile::tempfile().map_err(|error| Failure::write(&std::env::temp_dir(), &error))?;
+    let made = convert(input, &reading, &options, &files, Box::new(temporary), told);
+    let made = made.map_err(|error| Failure::open(&args.file, &error))?;
+    let report = made.report.clone();
+    let body: Option<Handing> =
+        (!made.refused).then(|| Box::new(|out: &mut (dyn Write + Send)| made.write_to(out)) as Handing);
+    Ok(Made { report, body })
+}
+
+fn translate_compat(args: &ConvertArgs, input: Input, told: &mut Told<'_>) -> Result<Made, Failure> {
+    if args.target() != Target::Jsonl {
+        let message = format!("`--compat` does not go with `--to {}`", args.to);
+        return Err(Failure::usage(
+            Code::E103,
+            message,
+            "what a released loader reads is written as `--to jsonl` only",
+        ));
+    }
+    let files = Disk::around(&args.file, args.read.allow_outside);
+    let compat = compat::letta(input, &files, told).map_err(|error| Failure::open(&args.file, &error))?;
+    let keep = compat.report.faults == 0 || args.keep_valid;
+    let lines = compat.lines;
+    let write = move |out: &mut (dyn Write + Send)| out.write_all(&lines).map(|()| Sidecar::default());
+    Ok(Made { report: compat.report, body: keep.then(|| Box::new(write) as Handing) })
 }
 
 /// To standard output, or into a file that appears only when it is whole.
-fn hand_out(made: Conversion, output: Option<&Path>) -> Result<(), Failure> {
+fn hand_out(body: Handing, output: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = output else {
-        let mut out = BufWriter::new(io::stdout().lock());
-        let written = made.write_to(&mut out).and_then(|()| out.flush());
+        let mut out = BufWriter::new(io::stdout());
+        let written = body(&mut out).and_then(|_| out.flush());
         return written.map_err(|error| Failure::write(Path::new("standard output"), &error));
     };
+    let sidecar = write_whole(path, body)?;
+    if let Some(schema) = sidecar.schema {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".schema.json");
+        write_whole(&PathBuf::from(beside), |out| out.write_all(&schema))?;
+    }
+    Ok(())
+}
+
+/// Writes a file that appears under its name only when it is whole.
+fn write_whole<T>(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<T>) -> Result<T, Failure> {
     let fail = |error: io::Error| Failure::write(path, &error);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut whole = tempfile::NamedTempFile::new_in(folder).map_err(fail)?;
     let mut out = BufWriter::new(&mut whole);
-    made.write_to(&mut out).and_then(|()| out.flush()).map_err(fail)?;
+    let answer = write(&mut out).map_err(fail)?;
+    out.flush().map_err(fail)?;
     drop(out);
+    open_to_readers(&whole).map_err(fail)?;
     whole.persist(path).map_err(|error| fail(error.error))?;
-    Ok(())
+    Ok(answer)
+}
+
+/// A temporary file is private; what becomes of it is an ordinary file.
+fn open_to_readers(file: &tempfile::NamedTempFile) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))
 }
 
 fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
@@ -72,6 +131,16 @@ struct Told<'t> {
     progress: Progress,
     rejects: Option<BufWriter<File>>,
     first: Option<Fault>,
+}
+
+impl Told<'_> {
+    /// Closes what was written aside; answers the first fault.
+    fn finish(mut self) -> io::Result<Option<Fault>> {
+        if let Some(rejects) = &mut self.rejects {
+            rejects.flush()?;
+        }
+        Ok(self.first)
+    }
 }
 
 impl Listener for Told<'_> {

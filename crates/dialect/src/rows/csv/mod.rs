@@ -85,8 +85,8 @@ impl Csv {
     }
 
     /// The header line as it stands in the file.
-    pub(crate) fn header(&self) -> Arc<Header> {
-        Arc::clone(&self.header)
+    pub(crate) fn header(&self) -> &str {
+        &self.header.line
     }
 }
 

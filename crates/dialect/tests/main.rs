@@ -4,3 +4,4 @@
 mod columns;
 mod letta;
 mod rows;
+mod tables;

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod columns;
+mod damaged;
 mod letta;
+mod round_trips;
 mod rows;
 mod tables;

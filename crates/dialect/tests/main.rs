@@ -5,5 +5,8 @@ mod agenthealth;
 mod agenthealth_stored;
 mod agenthealth_written;
 mod columns;
+mod damaged;
 mod letta;
+mod round_trips;
 mod rows;
+mod tables;

@@ -9,6 +9,7 @@
 mod block;
 mod broken;
 mod cells;
+mod footer;
 mod ipc;
 mod parquet;
 mod times;

@@ -17,8 +17,8 @@ use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::ROWS;
 use super::broken::Broken;
+use super::{ROWS, footer};
 use crate::files::ReadSeek;
 
 /// About how many bytes a batch of rows takes.
@@ -54,6 +54,7 @@ impl ParquetFile {
         let length = file.seek(SeekFrom::End(0))?;
         let shared = Arc::new(Shared { file: Mutex::new(file), length, read: AtomicU64::new(0) });
         let chunks = Chunks(Arc::clone(&shared));
+        check_footer(&chunks)?;
         let metadata = ArrowReaderMetadata::load(&chunks, ArrowReaderOptions::new())?;
         check_rows(metadata.metadata(), length)?;
         let views = Arc::new(Schema::new_with_metadata(
@@ -75,6 +76,19 @@ impl ParquetFile {
     pub(super) fn bytes_read(&self) -> u64 {
         self.shared.read.load(Ordering::Relaxed).min(self.shared.length)
     }
+}
+
+/// Walks over the footer: its length stands before the mark at the end of the file.
+fn check_footer(chunks: &Chunks) -> Result<(), Broken> {
+    const TRAILER: u64 = 8;
+    let Some(end) = chunks.len().checked_sub(TRAILER) else { return Err(Broken::new("the file ends too early")) };
+    let trailer = chunks.get_bytes(end, TRAILER as usize)?;
+    let Some((length, b"PAR1")) = trailer.split_first_chunk::<4>() else {
+        return Err(Broken::new("it does not end as a Parquet file does"));
+    };
+    let length = u32::from_le_bytes(*length);
+    let start = end.checked_sub(u64::from(length)).ok_or_else(|| Broken::new("its footer is cut off"))?;
+    footer::check(&chunks.get_bytes(start, length as usize)?)
 }
 
 /// Refuses a footer that declares more rows than a file of this length can mean.

@@ -1,5 +1,7 @@
 //! Everything about `dialect` that is tested from outside.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+mod compat;
+mod compat_cases;
 mod letta;
 mod rows;

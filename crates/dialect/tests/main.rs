@@ -6,6 +6,8 @@ mod agenthealth_stored;
 mod agenthealth_written;
 mod columns;
 mod damaged;
+mod compat;
+mod compat_cases;
 mod letta;
 mod round_trips;
 mod rows;

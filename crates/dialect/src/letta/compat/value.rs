@@ -3,7 +3,6 @@
 //! *Invariant:* nothing is rounded or repaired on the way in; only the rules of the released loader change a value.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 /// A Python value, as far as JSON can make one.
 #[derive(Debug, PartialEq)]
@@ -168,17 +167,37 @@ pub(super) fn float_text(number: f64) -> String {
     if number.is_infinite() {
         return if number > 0.0 { "inf".to_owned() } else { "-inf".to_owned() };
     }
-    let shortest = format!("{number:e}");
+    let shortest = shortest(number);
     let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     if (-4..16).contains(&exponent) {
-        let plain = number.to_string();
-        return if plain.contains('.') { plain } else { plain + ".0" };
+        return plain(mantissa, exponent);
     }
-    let mut text = mantissa.to_owned();
     let sign = if exponent < 0 { '-' } else { '+' };
-    let _ = write!(text, "e{sign}{:02}", exponent.abs());
-    text
+    format!("{mantissa}e{sign}{:02}", exponent.abs())
+}
+
+/// The fewest digits that stand for the number, as `d.ddde±x`; of two that are as near, the even one.
+fn shortest(number: f64) -> String {
+    let short = format!("{number:e}");
+    let digits = short.split('e').next().unwrap_or_default().bytes().filter(u8::is_ascii_digit).count();
+    let even = format!("{number:.*e}", digits.saturating_sub(1));
+    if even.parse() == Ok(number) { even } else { short }
+}
+
+/// The digits of `d.ddde±x` with the point moved to its place.
+fn plain(mantissa: &str, exponent: i32) -> String {
+    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
+    let digits = mantissa.replace('.', "");
+    let Ok(whole) = usize::try_from(exponent + 1) else {
+        return format!("{sign}0.{}{digits}", "0".repeat(exponent.unsigned_abs() as usize - 1));
+    };
+    match digits.split_at_checked(whole) {
+        Some(("", fraction)) => format!("{sign}0.{fraction}"),
+        Some((whole, "")) => format!("{sign}{whole}.0"),
+        Some((whole, fraction)) => format!("{sign}{whole}.{fraction}"),
+        None => format!("{sign}{digits}{}.0", "0".repeat(whole - digits.len())),
+    }
 }
 
 /// The integer a whole float stands for, with all its digits; `None` when it is not whole.

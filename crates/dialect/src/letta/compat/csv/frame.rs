@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* when all columns are numbers of several types, a row holds floats only.
 
+use std::collections::HashMap;
+
 use super::super::refusal::Refusal;
 use super::super::value::{digits_of, parse_int, strip};
 use super::infer::{Kind, Scalar, infer};
@@ -10,6 +12,8 @@ use super::table::Table;
 /// A table with a header, and what its columns hold.
 pub(super) struct Frame<'s> {
     table: Table<'s>,
+    /// Where each name first stands in the header.
+    names: HashMap<String, usize>,
     /// The types of all columns, those before the named ones too.
     kinds: Vec<Kind>,
     /// How many columns stand before the named ones, because the first row is longer than the header.
@@ -31,8 +35,10 @@ impl<'s> Frame<'s> {
         };
         let kinds: Vec<Kind> = (0..leading + named).map(column).collect();
         let own = &kinds[leading..];
-        let floats = own.iter().all(|kind| kind.is_number()) && own.windows(2).any(|pair| pair[0] != pair[1]);
-        Some(Frame { table, kinds, leading, floats })
+        let numbers = own.iter().all(|kind| kind.is_number());
+        let floats = numbers && (own.iter().any(|kind| kind.is_float()) || own.windows(2).any(|two| two[0] != two[1]));
+        let names = (0..named).rev().map(|column| (table.cell(0, column).to_owned(), column)).collect();
+        Some(Frame { names, table, kinds, leading, floats })
     }
 
     /// How many rows there are under the header.
@@ -42,7 +48,7 @@ impl<'s> Frame<'s> {
 
     /// Where the first column of that name is.
     pub(super) fn column(&self, name: &str) -> Option<usize> {
-        (0..self.table.width(0)).find(|&column| self.table.cell(0, column) == name)
+        self.names.get(name).copied()
     }
 
     /// What a cell holds.

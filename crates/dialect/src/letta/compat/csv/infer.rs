@@ -8,6 +8,8 @@ use super::super::value::{canonical_digits, float_text, parse_int};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Int,
+    /// Integers with gaps, which makes them floats.
+    IntOrNa,
     Uint,
     Float,
     Bool,
@@ -48,7 +50,12 @@ impl Scalar<'_> {
 impl Kind {
     /// Whether numpy keeps it as numbers.
     pub(super) fn is_number(self) -> bool {
-        matches!(self, Kind::Int | Kind::Uint | Kind::Float)
+        self == Kind::Int || self == Kind::Uint || self.is_float()
+    }
+
+    /// Whether numpy keeps it as floats.
+    pub(super) fn is_float(self) -> bool {
+        matches!(self, Kind::Float | Kind::IntOrNa)
     }
 
     /// What a cell of such a column holds.
@@ -58,6 +65,7 @@ impl Kind {
         }
         match self {
             Kind::Int | Kind::Uint => Scalar::Int(canonical_digits(trim(cell))),
+            Kind::IntOrNa => canonical_digits(trim(cell)).parse().map_or(Scalar::Na, Scalar::Float),
             Kind::Float => float(cell).map_or(Scalar::Na, Scalar::Float),
             Kind::Bool | Kind::BoolOrNa => boolean(cell).map_or(Scalar::Na, Scalar::Bool),
             Kind::BigInt => parse_int(trim(cell)).map_or(Scalar::Na, Scalar::Int),
@@ -106,10 +114,10 @@ fn integers<'c>(cells: impl Iterator<Item = &'c str> + Clone) -> Integers {
         }
         let Some(digits) = integer(cell) else { return Integers::Not };
         if digits.parse::<i64>().is_err() {
-            return unsigned(cells);
+            return if ends_in_space(cell) { Integers::Not } else { unsigned(cells) };
         }
     }
-    Integers::All(if gaps { Kind::Float } else { Kind::Int })
+    Integers::All(if gaps { Kind::IntOrNa } else { Kind::Int })
 }
 
 fn unsigned<'c>(cells: impl Iterator<Item = &'c str>) -> Integers {
@@ -119,13 +127,15 @@ fn unsigned<'c>(cells: impl Iterator<Item = &'c str>) -> Integers {
             gaps = true;
             continue;
         }
-        let Some(digits) = integer(cell) else { return Integers::Not };
-        if digits.starts_with('-') {
+        // Nothing after a minus sign is looked at here.
+        if trim(cell).starts_with('-') {
             signed = true;
             continue;
         }
+        let Some(digits) = integer(cell) else { return Integers::Not };
         match digits.parse::<u64>() {
             Ok(number) => large |= number > i64::MAX as u64,
+            Err(_) if ends_in_space(cell) => return Integers::Not,
             Err(_) => return Integers::Beyond,
         }
     }
@@ -134,6 +144,11 @@ fn unsigned<'c>(cells: impl Iterator<Item = &'c str>) -> Integers {
         (true, false) => Integers::All(Kind::Uint),
         (false, _) => Integers::Beyond,
     }
+}
+
+/// White space after a number too large makes it no integer at all.
+fn ends_in_space(cell: &str) -> bool {
+    !cell.ends_with(|last: char| last.is_ascii_digit())
 }
 
 /// Whether a cell is one of the words for "no value".

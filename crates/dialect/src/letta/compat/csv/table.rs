@@ -76,7 +76,12 @@ impl<'s> Table<'s> {
         let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         match rest.get(blanks) {
             None => Some(self.source.len()),
-            Some(b'\n' | b'\r') => Some(self.line_end(at + blanks)),
+            Some(b'\n') => Some(at + blanks + 1),
+            // After a blank line that ends in a lone `\r` the tokenizer loses a comma.
+            Some(b'\r') => match rest.get(blanks + 1) {
+                Some(b'\n' | b',') => Some(at + blanks + 2),
+                _ => Some(at + blanks + 1),
+            },
             Some(_) => None,
         }
     }

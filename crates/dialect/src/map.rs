@@ -155,13 +155,11 @@ impl Notes<'_> {
         from: &str,
     ) {
         let name = name.into();
-        let shown = name.to_string();
-        if fields.insert(name, value).is_err() {
-            self.problem(
-                Problem::new(Code::E018, Path::key(from), format!("`{from}` gives a second value for `{shown}`"))
-                    .help("keep one of the two"),
-            );
+        if fields.contains(&name) {
+            let message = format!("`{from}` gives a second value for `{name}`");
+            return self.problem(Problem::new(Code::E018, Path::key(from), message).help("keep one of the two"));
         }
+        fields.push_unique(name, value);
     }
 }
 

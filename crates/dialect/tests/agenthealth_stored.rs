@@ -168,7 +168,7 @@ fn a_folder_has_one_document_per_version() {
             "data/test-cases/tc-002-v1.json E015 2:17 initialPrompt",
         ],
     );
-    assert_eq!(reading.faults[1].message, "version 2 of this id is already in `data/more.json` on line 1");
+    assert_eq!(reading.faults[1].message, "version 2 of duplicate id `a`, first in `data/more.json` on line 1");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_folder_s_repeated_id_names_both_files() {
     let reading =
         read_folder_with("d", &forced(IdRule::Auto), &MemoryFiles::of(&[("d/1.json", case), ("d/2.json", case)]));
     check(&reading, &[r#"{"id":"a","input":"q"}"#], &[], &["d/2.json E012 1:7 id"]);
-    assert_eq!(reading.faults[0].message, "this id is already in `d/1.json` on line 1");
+    assert_eq!(reading.faults[0].message, "duplicate id `a`, first in `d/1.json` on line 1");
 }
 
 #[test]

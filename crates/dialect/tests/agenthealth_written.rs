@@ -3,14 +3,17 @@
 
 use std::path::PathBuf;
 
-use heldset_dialect::write::{Target, Writer, writer};
+use heldset_dialect::write::{Target, WriteOptions, Writer, writer};
 use heldset_dialect::{DatasetInfo, Format, ReadOptions};
 use heldset_testkit::{MemoryFiles, Reading, read_bytes, read_with};
 
 /// The file that the records of a reading are written as, and what it loses.
 #[allow(irrefutable_let_patterns, reason = "not every kind of file is written row by row")]
 fn written(reading: &Reading) -> (String, Vec<String>) {
-    let Writer::Rows(writer) = writer(Target::AgentHealth) else { panic!("test cases are written row by row") };
+    let Writer::Rows(writer) = writer(Target::AgentHealth, WriteOptions { typed: false, for_spreadsheet: false })
+    else {
+        panic!("test cases are written row by row")
+    };
     let mut bytes = writer.head(&DatasetInfo::default());
     let mut losses = Vec::new();
     for (index, record) in reading.records.iter().enumerate() {

@@ -39,7 +39,7 @@ fn a_json_list_is_read_element_by_element() {
     check("r.json", "[{\"id\":\"a\"},]", &[r#"{"id":"a"}"#], &["E002 1:13 -"]);
     check("r.json", "[{\"id\":\"a\"}", &[], &["E002 1:12 -"]);
     check("r.json", "[{\"id\":\"a\"},{\"id\"", &[r#"{"id":"a"}"#], &["E002 1:18 -"]);
-    check("r.json", "[{\"id\":\"a\"}] x", &[r#"{"id":"a"}"#], &["E002 1:15 -"]);
+    check("r.json", "[{\"id\":\"a\"}] x", &[r#"{"id":"a"}"#], &["E002 1:14 -"]);
     check("r.json", " [ ] ", &[], &["E023 - -"]);
 }
 

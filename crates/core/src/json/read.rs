@@ -284,7 +284,7 @@ impl<'a> Reader<'a> {
             self.at += 1;
             return Ok(Value::Object(Object::new()));
         }
-        let mut object = Object::with_capacity(8);
+        let mut object = Object::with_capacity(if depth == 0 { 12 } else { 4 });
         let mut seen = Seen::default();
         loop {
             let (key, key_at) = self.key()?;

@@ -21,6 +21,9 @@ pub(crate) struct LettaMapper {
     pub(crate) id: IdRule,
 }
 
+/// Fields that may also be made from others.
+const MADE: &[&str] = &["input", "turns", "expected_output", "expected_turns", "rubric"];
+
 /// How the cells of a Letta CSV column are read.
 pub(crate) fn cell_kind(name: &str) -> CellKind {
     match name {
@@ -47,6 +50,10 @@ impl Mapper for LettaMapper {
                 "prompt" if prompt_is_input => put_input(&mut fields, value, "prompt", notes),
                 "ground_truth" => put_answer(&mut fields, value, turns, notes),
                 "rubric_path" => put_rubric(&mut fields, &value, notes),
+                _ if !MADE.contains(&name.as_ref()) => {
+                    notes.tally.as_is(&name);
+                    fields.push_unique(name, value);
+                }
                 _ => {
                     notes.tally.as_is(&name);
                     let from = name.clone();

@@ -165,7 +165,7 @@ impl Block for DocumentBlock {
     fn line(&self, row: usize) -> u64 {
         match self {
             DocumentBlock::Json(block) => block.line(row),
-            DocumentBlock::Yaml(yaml, list) => yaml.locate(&list.then_index(row)).0.map_or(0, |place| place.line),
+            DocumentBlock::Yaml(yaml, list) => yaml.line(&list.then_index(row)),
         }
     }
 
@@ -173,8 +173,8 @@ impl Block for DocumentBlock {
         match self {
             DocumentBlock::Json(block) => block.visit(visit),
             DocumentBlock::Yaml(yaml, list) => {
-                if let Some(Value::Array(items)) = yaml.value(list) {
-                    items.into_iter().enumerate().for_each(|(row, item)| visit(row, Ok(item)));
+                for row in 0..yaml.len(list) {
+                    visit(row, Ok(yaml.value(&list.then_index(row)).unwrap_or(Value::Null)));
                 }
             }
         }

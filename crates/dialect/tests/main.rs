@@ -3,3 +3,4 @@
 
 mod letta;
 mod rows;
+mod yaml;

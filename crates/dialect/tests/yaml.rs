@@ -193,9 +193,9 @@ fn what_is_not_yaml_is_refused_where_it_shows() {
         ("- id: a\n  x: 'open\n", "E025 3:1 [0].x"),
         ("- id: a\n  x: b: c\n", "E025 2:7 [0]"),
         ("- id: a\n\tx: 1\n", "E025 1:7 [0].id"),
-        ("- {id: a, x: [1, 2}\n", "E025 1:19 [0].x[2]"),
-        ("- id: a\n  x: \"\\ud800\"\n", "E006 2:7 [0].x"),
-        ("- id: a\n  x: \"\\q\"\n", "E025 2:7 [0].x"),
+        ("- {id: a, x: [1, 2}\n", "E025 1:14 [0]"),
+        ("- id: a\n  x: \"\\ud800\"\n", "E006 2:6 [0].x"),
+        ("- id: a\n  x: \"\\q\"\n", "E025 2:6 [0].x"),
     ] {
         check(text, &[], &[fault]);
     }

@@ -1,7 +1,5 @@
 //! How much a part of a document amounts to once its aliases are written out.
 
-use heldset_core::json::MAX_DEPTH;
-
 /// The most values of one document.
 pub(super) const MAX_NODES: u64 = 10_000_000;
 
@@ -51,7 +49,6 @@ impl Weight {
 
     /// Why this is too much for a document of so many nodes and bytes.
     pub(super) fn beyond(&self, nodes: u64, bytes: u64) -> Option<&'static str> {
-        debug_assert!(self.height <= MAX_DEPTH);
         let too_much = self.nodes > nodes * MAX_RATIO || self.bytes > FREE_BYTES.max(bytes * MAX_RATIO);
         too_much.then_some("more than a hundred times what is written")
     }

@@ -11,6 +11,7 @@ use heldset_core::path::Path;
 use heldset_core::value::Value;
 
 use crate::blocks::{Block, Container, RowError};
+use crate::lab::FieldMap;
 use crate::map::Mapper;
 use crate::place::{excerpt_of, place_of};
 use crate::report::DatasetInfo;
@@ -40,6 +41,8 @@ pub(crate) enum Plan {
         at: Path,
         /// What the envelope says.
         info: DatasetInfo,
+        /// Which of its fields are which, when its rows are not of this dialect.
+        fields: Option<FieldMap>,
     },
 }
 
@@ -89,6 +92,14 @@ impl Document {
         match self {
             Document::Json(text) => json::read(text).expect("the text was read when it was loaded"),
             Document::Yaml(yaml) => yaml.value(&Path::root()).unwrap_or(Value::Null),
+        }
+    }
+
+    /// A number, a boolean or a null exactly as it is written: `1.0` is more than the number 1.
+    pub(crate) fn literal(&self, path: &Path) -> Option<&str> {
+        match self {
+            Document::Yaml(yaml) => yaml.plain(path),
+            Document::Json(text) => json::locate(text, path).and_then(|span| text.get(span.start..span.end)),
         }
     }
 

@@ -25,7 +25,7 @@ use crate::letta::{self, LettaMapper};
 use crate::map::{IdRule, Mapper, files_problem};
 use crate::pool::{self, Job};
 use crate::records::RecordsMapper;
-use crate::report::{DatasetInfo, Report};
+use crate::report::{DatasetInfo, FileUse, Report};
 use crate::rows::Source;
 use crate::rows::csv::{CellKind, Csv};
 use crate::rows::json_array::JsonArray;
@@ -102,6 +102,7 @@ pub fn read<E: Each>(
         each,
         take,
         report: Report::new(options.format.unwrap_or(Format::Records)),
+        outside: false,
     };
     match reading.open(input.body) {
         Ok(()) => {}
@@ -143,6 +144,34 @@ struct Reading<'r, E: Each> {
     each: &'r E,
     take: &'r mut dyn Take<E::Out>,
     report: Report,
+    /// Whether the rows are in another file than the one that was given.
+    outside: bool,
+}
+
+/// Tells of faults in another file than the one that was given, naming it.
+struct Elsewhere<'t, Out> {
+    file: &'t str,
+    take: &'t mut dyn Take<Out>,
+}
+
+impl<Out> Take<Out> for Elsewhere<'_, Out> {
+    fn record(&mut self, out: Out) -> io::Result<()> {
+        self.take.record(out)
+    }
+
+    fn fault(&mut self, fault: &Fault, row: Option<&[u8]>) -> io::Result<()> {
+        self.take.fault(&in_file(self.file, fault), row)
+    }
+
+    fn progress(&mut self, bytes: u64, rows: u64) -> io::Result<()> {
+        self.take.progress(bytes, rows)
+    }
+}
+
+fn in_file(file: &str, fault: &Fault) -> Box<Fault> {
+    let mut fault = fault.clone();
+    fault.message = format!("in `{file}`: {}", fault.message);
+    Box::new(fault)
 }
 
 impl<E: Each> Reading<'_, E> {
@@ -206,6 +235,10 @@ impl<E: Each> Reading<'_, E> {
 
     fn run<C: Container>(&mut self, container: C, mapper: &dyn Mapper) -> Result<(), Stop> {
         let job = Job { mapper, each: self.each, file: &self.name, files: self.files, threads: self.options.threads };
+        if self.outside {
+            let mut take = Elsewhere { file: &self.name, take: &mut *self.take };
+            return Ok(pool::run(container, &job, &mut take, &mut self.report)?);
+        }
         Ok(pool::run(container, &job, self.take, &mut self.report)?)
     }
 
@@ -214,7 +247,7 @@ impl<E: Each> Reading<'_, E> {
         match format {
             Format::Letta => Box::new(LettaMapper { id }),
             Format::Records => Box::new(RecordsMapper { id, cases: self.options.format.is_none() }),
-            Format::Lab => Box::new(LabMapper { id }),
+            Format::Lab => Box::new(LabMapper::new(id)),
             Format::AgentHealth => Box::new(AgentHealthMapper { id }),
         }
     }
@@ -261,21 +294,33 @@ impl<E: Each> Reading<'_, E> {
             Err(LoadError::Io(error)) => return Err(error.into()),
             Err(LoadError::Fault(fault)) => return Err(fault.into()),
         };
-        let mut outer = None;
+        let mut plan = self.plan(&document, self.options.format).map_err(|problem| document.fault(problem))?;
         for _ in 0..MAX_HOPS {
-            let plan = self.plan(&document).map_err(|problem| document.fault(problem))?;
             match plan {
                 Plan::Rows { list, mapper, info } => {
-                    self.report.dataset = outer.unwrap_or(info);
+                    self.report.dataset = std::mem::take(&mut self.report.dataset).over(info);
                     return self.run(document.into_rows(&list), mapper.as_ref());
                 }
-                Plan::Elsewhere { path, at, info } => {
+                Plan::Elsewhere { path, at, info, fields } => {
+                    self.report.dataset = std::mem::take(&mut self.report.dataset).over(info);
                     let loaded = self.files.load(&self.name, &path);
-                    let loaded = loaded.map_err(|error| document.fault(files_problem(&error, at)))?;
-                    let is_yaml = detect::shape_of(&loaded.bytes, true, &loaded.name) == Shape::Yaml;
+                    let loaded = loaded.map_err(|error| document.fault(files_problem(&error, at.clone())))?;
+                    self.report.files.push(FileUse::of(&loaded));
+                    let shape = detect::shape_of(&loaded.bytes, true, &loaded.name);
+                    let is_yaml = shape == Shape::Yaml;
+                    if !is_yaml && !matches!(shape, Shape::JsonDocument | Shape::JsonArray) {
+                        let problem = Problem::new(Code::E021, at, format!("`{path}` is neither JSON nor YAML"));
+                        return Err(document.fault(problem.help("write the items as a JSON or YAML list")).into());
+                    }
                     self.name = loaded.name;
-                    document = Document::parse(loaded.bytes, is_yaml)?;
-                    outer.get_or_insert(info);
+                    let inner = Document::parse(loaded.bytes, is_yaml).map_err(|fault| in_file(&self.name, &fault))?;
+                    plan = match fields {
+                        Some(fields) => crate::lab::plan_source(&inner.root(), &self.options.id, fields),
+                        None => self.plan(&inner, Some(self.report.format)),
+                    }
+                    .map_err(|problem| in_file(&self.name, &inner.fault(problem)))?;
+                    document = inner;
+                    self.outside = true;
                 }
             }
         }
@@ -284,15 +329,15 @@ impl<E: Each> Reading<'_, E> {
     }
 
     /// Which dialect a document is of, and where its rows are.
-    fn plan(&mut self, document: &Document) -> Result<Plan, Problem> {
+    fn plan(&mut self, document: &Document, format: Option<Format>) -> Result<Plan, Problem> {
         let root = document.root();
-        let format = match self.options.format {
+        let format = match format {
             Some(format) => format,
             None => detect::format_of_document(&root)?,
         };
         self.report.format = format;
         match (format, &root) {
-            (Format::Lab, _) => crate::lab::plan(&root, &self.options.id),
+            (Format::Lab, _) => crate::lab::plan(&root, &self.options.id, &|path| document.literal(path)),
             (Format::AgentHealth, _) => crate::agenthealth::plan(&root, &self.options.id),
             (Format::Records, Value::Array(_)) => {
                 let mapper = self.mapper(format);

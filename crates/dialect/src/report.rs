@@ -5,6 +5,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use sha2::{Digest, Sha256};
+
+use crate::files::Loaded;
 use crate::format::Format;
 
 /// The counts of one reading.
@@ -54,6 +57,28 @@ pub struct DatasetInfo {
     pub description: Option<String>,
     /// All else it says.
     pub more: heldset_core::value::Object<'static>,
+}
+
+impl FileUse {
+    pub(crate) fn of(loaded: &Loaded) -> Self {
+        let digest = Sha256::digest(&loaded.bytes);
+        FileUse { name: loaded.name.clone(), sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect() }
+    }
+}
+
+impl DatasetInfo {
+    /// What this says, and where it says nothing, what `inner` says.
+    pub(crate) fn over(mut self, inner: DatasetInfo) -> Self {
+        self.name = self.name.or(inner.name);
+        self.version = self.version.or(inner.version);
+        self.description = self.description.or(inner.description);
+        for (name, value) in inner.more {
+            if !self.more.contains(&name) {
+                self.more.set(name, value);
+            }
+        }
+        self
+    }
 }
 
 impl Report {

@@ -1,6 +1,7 @@
 //! Everything about `dialect` that is tested from outside.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+mod lab;
 mod letta;
 mod rows;
 mod yaml;

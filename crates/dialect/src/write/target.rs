@@ -53,6 +53,7 @@ pub fn writer(target: Target) -> Writer {
     match target {
         Target::Jsonl => Writer::Rows(Box::new(JsonLinesWriter)),
         Target::Json => Writer::Rows(Box::new(JsonListWriter)),
+        Target::Lab => Writer::Rows(Box::new(super::lab::LabWriter)),
         _ => Writer::Rows(Box::new(super::letta::LettaLinesWriter)),
     }
 }

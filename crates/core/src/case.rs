@@ -113,7 +113,8 @@ fn check_item(shape: Shape, item: &Value<'_>, path: &Path, problems: &mut Vec<Pr
     }
 }
 
-fn check_turn(turn: &Object<'_>, path: &Path, problems: &mut Vec<Problem>) {
+/// Every fault of a turn, which stands at `path`.
+pub fn check_turn(turn: &Object<'_>, path: &Path, problems: &mut Vec<Problem>) {
     match turn.get("role") {
         None => problems.push(
             Problem::new(Code::E015, path.clone(), format!("`{path}` has no `role`"))
@@ -126,7 +127,8 @@ fn check_turn(turn: &Object<'_>, path: &Path, problems: &mut Vec<Problem>) {
     text_member(turn, "content", path, problems);
 }
 
-fn check_seed(seed: &Object<'_>, path: &Path, problems: &mut Vec<Problem>) {
+/// Every fault of a memory seed, which stands at `path`.
+pub fn check_seed(seed: &Object<'_>, path: &Path, problems: &mut Vec<Problem>) {
     for member in ["source", "content"] {
         if !seed.contains(member) {
             problems.push(

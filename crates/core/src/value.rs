@@ -100,6 +100,11 @@ impl<'a> Object<'a> {
         Object { entries: Vec::with_capacity(capacity) }
     }
 
+    /// A mapping of entries whose keys the caller has already found to be unique.
+    pub fn from_unique(entries: Vec<(Cow<'a, str>, Value<'a>)>) -> Self {
+        Object { entries }
+    }
+
     /// How many keys there are.
     pub fn len(&self) -> usize {
         self.entries.len()

@@ -82,7 +82,11 @@ fn has_envelope(line: &str) -> bool {
 }
 
 fn looks_like_json_list(text: &str) -> bool {
-    matches!(text.trim_start()[1..].trim_start().as_bytes().first(), None | Some(b'{' | b']' | b'"'))
+    let mut inside = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).skip(1);
+    match inside.next() {
+        Some(b'{') => matches!(inside.next(), None | Some(b'"' | b'}')),
+        first => matches!(first, None | Some(b']' | b'"')),
+    }
 }
 
 fn text_shape(text: &str) -> Shape {

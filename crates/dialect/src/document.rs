@@ -11,6 +11,7 @@ use heldset_core::path::Path;
 use heldset_core::value::Value;
 
 use crate::blocks::{Block, Container, RowError};
+use crate::lab::FieldMap;
 use crate::map::Mapper;
 use crate::place::{excerpt_of, place_of};
 use crate::report::DatasetInfo;
@@ -45,6 +46,8 @@ pub(crate) enum Plan {
         at: Path,
         /// What the envelope says.
         info: DatasetInfo,
+        /// Which of its fields are which, when its rows are not of this dialect.
+        fields: Option<FieldMap>,
     },
 }
 
@@ -94,6 +97,14 @@ impl Document {
         match self {
             Document::Json(text) => json::read(text).expect("the text was read when it was loaded"),
             Document::Yaml(yaml) => yaml.value(&Path::root()).unwrap_or(Value::Null),
+        }
+    }
+
+    /// A number, a boolean or a null exactly as it is written: `1.0` is more than the number 1.
+    pub(crate) fn literal(&self, path: &Path) -> Option<&str> {
+        match self {
+            Document::Yaml(yaml) => yaml.plain(path),
+            Document::Json(text) => json::locate(text, path).and_then(|span| text.get(span.start..span.end)),
         }
     }
 
@@ -177,7 +188,7 @@ impl Block for DocumentBlock {
     fn line(&self, row: usize) -> u64 {
         match self {
             DocumentBlock::Json(block) => block.line(row),
-            DocumentBlock::Yaml(yaml, list) => yaml.locate(&list.then_index(row)).0.map_or(0, |place| place.line),
+            DocumentBlock::Yaml(yaml, list) => yaml.line(&list.then_index(row)),
             DocumentBlock::One(document) => document.locate(&Path::root()).0.map_or(1, |place| place.line),
         }
     }
@@ -186,8 +197,8 @@ impl Block for DocumentBlock {
         match self {
             DocumentBlock::Json(block) => block.visit(visit),
             DocumentBlock::Yaml(yaml, list) => {
-                if let Some(Value::Array(items)) = yaml.value(list) {
-                    items.into_iter().enumerate().for_each(|(row, item)| visit(row, Ok(item)));
+                for row in 0..yaml.len(list) {
+                    visit(row, Ok(yaml.value(&list.then_index(row)).unwrap_or(Value::Null)));
                 }
             }
             DocumentBlock::One(document) => visit(0, Ok(document.root())),

@@ -9,6 +9,7 @@ mod columns;
 mod decompress;
 mod detect;
 mod document;
+mod elsewhere;
 mod files;
 mod folder;
 mod format;

@@ -18,6 +18,7 @@ use crate::columns;
 use crate::decompress::Compression;
 use crate::detect::{self, Shape};
 use crate::document::{Document, LoadError, Plan};
+use crate::elsewhere::{Elsewhere, in_file};
 use crate::files::{Files, ReadSeek};
 use crate::format::Format;
 use crate::lab::LabMapper;
@@ -25,7 +26,7 @@ use crate::letta::{self, LettaMapper};
 use crate::map::{IdRule, Mapper, files_problem};
 use crate::pool::{self, Job};
 use crate::records::RecordsMapper;
-use crate::report::{DatasetInfo, Report};
+use crate::report::{DatasetInfo, FileUse, Report};
 use crate::rows::Source;
 use crate::rows::csv::{CellKind, Csv};
 use crate::rows::json_array::JsonArray;
@@ -120,6 +121,7 @@ pub fn read<E: Each>(
         each,
         take,
         report: Report::new(options.format.unwrap_or(Format::Records)),
+        outside: false,
     };
     match reading.open(input.body) {
         Ok(()) => {}
@@ -165,6 +167,8 @@ struct Reading<'r, E: Each> {
     each: &'r E,
     take: &'r mut dyn Take<E::Out>,
     report: Report,
+    /// Whether the rows are in another file than the one that was given.
+    outside: bool,
 }
 
 impl<E: Each> Reading<'_, E> {
@@ -234,6 +238,10 @@ impl<E: Each> Reading<'_, E> {
 
     fn run<C: Container>(&mut self, container: C, mapper: &dyn Mapper) -> Result<(), Stop> {
         let job = Job { mapper, each: self.each, file: &self.name, files: self.files, threads: self.options.threads };
+        if self.outside {
+            let mut take = Elsewhere { file: &self.name, take: &mut *self.take };
+            return Ok(pool::run(container, &job, &mut take, &mut self.report)?);
+        }
         Ok(pool::run(container, &job, self.take, &mut self.report)?)
     }
 
@@ -242,7 +250,7 @@ impl<E: Each> Reading<'_, E> {
         match format {
             Format::Letta => Box::new(LettaMapper { id }),
             Format::Records => Box::new(RecordsMapper { id, cases: self.options.format.is_none() }),
-            Format::Lab => Box::new(LabMapper { id }),
+            Format::Lab => Box::new(LabMapper::new(id)),
             Format::AgentHealth => Box::new(AgentHealthMapper { id }),
         }
     }
@@ -295,25 +303,34 @@ impl<E: Each> Reading<'_, E> {
             Err(LoadError::Io(error)) => return Err(error.into()),
             Err(LoadError::Fault(fault)) => return Err(fault.into()),
         };
-        let mut outer = None;
+        let mut plan = self.plan(&document, self.options.format).map_err(|problem| document.fault(problem))?;
         for _ in 0..MAX_HOPS {
-            let plan = self.plan(&document).map_err(|problem| document.fault(problem))?;
             match plan {
                 Plan::Rows { list, mapper, info } => {
-                    self.report.dataset = outer.unwrap_or(info);
+                    self.report.dataset = std::mem::take(&mut self.report.dataset).over(info);
                     return self.run(document.into_rows(&list), mapper.as_ref());
                 }
-                Plan::One { mapper } => {
-                    self.report.dataset = outer.unwrap_or_default();
-                    return self.run(document.into_row(), mapper.as_ref());
-                }
-                Plan::Elsewhere { path, at, info } => {
+                Plan::One { mapper } => return self.run(document.into_row(), mapper.as_ref()),
+                Plan::Elsewhere { path, at, info, fields } => {
+                    self.report.dataset = std::mem::take(&mut self.report.dataset).over(info);
                     let loaded = self.files.load(&self.name, &path);
-                    let loaded = loaded.map_err(|error| document.fault(files_problem(&error, at)))?;
-                    let is_yaml = detect::shape_of(&loaded.bytes, true, &loaded.name) == Shape::Yaml;
+                    let loaded = loaded.map_err(|error| document.fault(files_problem(&error, at.clone())))?;
+                    self.report.files.push(FileUse::of(&loaded));
+                    let shape = detect::shape_of(&loaded.bytes, true, &loaded.name);
+                    let is_yaml = shape == Shape::Yaml;
+                    if !is_yaml && !matches!(shape, Shape::JsonDocument | Shape::JsonArray) {
+                        let problem = Problem::new(Code::E021, at, format!("`{path}` is neither JSON nor YAML"));
+                        return Err(document.fault(problem.help("write the items as a JSON or YAML list")).into());
+                    }
                     self.name = loaded.name;
-                    document = Document::parse(loaded.bytes, is_yaml)?;
-                    outer.get_or_insert(info);
+                    let inner = Document::parse(loaded.bytes, is_yaml).map_err(|fault| in_file(&self.name, *fault))?;
+                    plan = match fields {
+                        Some(fields) => crate::lab::plan_source(&inner.root(), &self.options.id, fields),
+                        None => self.plan(&inner, Some(self.report.format)),
+                    }
+                    .map_err(|problem| in_file(&self.name, *inner.fault(problem)))?;
+                    document = inner;
+                    self.outside = true;
                 }
             }
         }
@@ -322,15 +339,15 @@ impl<E: Each> Reading<'_, E> {
     }
 
     /// Which dialect a document is of, and where its rows are.
-    fn plan(&mut self, document: &Document) -> Result<Plan, Problem> {
+    fn plan(&mut self, document: &Document, format: Option<Format>) -> Result<Plan, Problem> {
         let root = document.root();
-        let format = match self.options.format {
+        let format = match format {
             Some(format) => format,
             None => detect::format_of_document(&root)?,
         };
         self.report.format = format;
         match (format, &root) {
-            (Format::Lab, _) => crate::lab::plan(&root, &self.options.id),
+            (Format::Lab, _) => crate::lab::plan(&root, &self.options.id, &|path| document.literal(path)),
             (Format::AgentHealth, _) => agenthealth::plan(&root, &self.options.id),
             (Format::Records, Value::Array(_)) => {
                 let mapper = self.mapper(format);

@@ -2,10 +2,15 @@
 //!
 //! *Invariant:* read = kept + older + refused.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use sha2::{Digest, Sha256};
+
+use crate::files::Loaded;
 use crate::format::Format;
+
+/// Up to here fields are looked for one by one.
+const MANY_FIELDS: usize = 32;
 
 /// The counts of one reading.
 #[derive(Clone, Debug)]
@@ -58,6 +63,28 @@ pub struct DatasetInfo {
     pub more: heldset_core::value::Object<'static>,
 }
 
+impl FileUse {
+    pub(crate) fn of(loaded: &Loaded) -> Self {
+        let digest = Sha256::digest(&loaded.bytes);
+        FileUse { name: loaded.name.clone(), sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect() }
+    }
+}
+
+impl DatasetInfo {
+    /// What this says, and where it says nothing, what `inner` says.
+    pub(crate) fn over(mut self, inner: DatasetInfo) -> Self {
+        self.name = self.name.or(inner.name);
+        self.version = self.version.or(inner.version);
+        self.description = self.description.or(inner.description);
+        for (name, value) in inner.more {
+            if !self.more.contains(&name) {
+                self.more.set(name, value);
+            }
+        }
+        self
+    }
+}
+
 impl Report {
     /// Nothing read yet.
     pub fn new(format: Format) -> Self {
@@ -80,8 +107,8 @@ impl Report {
     pub(crate) fn add(&mut self, tally: Tally) {
         for field in tally.fields {
             match field.to {
-                None => *self.as_is.entry(field.from.into_owned()).or_default() += field.count,
-                Some(to) => *self.mapped.entry((field.from.into_owned(), to.to_owned())).or_default() += field.count,
+                None => *self.as_is.entry(field.from).or_default() += field.count,
+                Some(to) => *self.mapped.entry((field.from, to.to_owned())).or_default() += field.count,
             }
         }
         self.ids_given += tally.ids_given;
@@ -98,6 +125,8 @@ impl Report {
 #[derive(Default)]
 pub(crate) struct Tally {
     fields: Vec<FieldCount>,
+    /// Where each field is counted, once there are many.
+    index: HashMap<(String, Option<&'static str>), usize>,
     cursor: usize,
     pub(crate) ids_given: u64,
     pub(crate) legacy: BTreeSet<&'static str>,
@@ -105,7 +134,7 @@ pub(crate) struct Tally {
 }
 
 struct FieldCount {
-    from: Cow<'static, str>,
+    from: String,
     to: Option<&'static str>,
     count: u64,
 }
@@ -125,15 +154,24 @@ impl Tally {
     #[inline]
     fn count(&mut self, from: &str, to: Option<&'static str>) {
         let next = if self.cursor < self.fields.len() { self.cursor } else { 0 };
-        let fits = |field: &FieldCount| field.from == from && field.to == to;
         let at = match self.fields.get(next) {
-            Some(field) if fits(field) => next,
-            _ => self.fields.iter().position(fits).unwrap_or_else(|| {
-                self.fields.push(FieldCount { from: Cow::Owned(from.to_owned()), to, count: 0 });
-                self.fields.len() - 1
-            }),
+            Some(field) if field.from == from && field.to == to => next,
+            _ => self.find(from, to),
         };
         self.fields[at].count += 1;
         self.cursor = at + 1;
+    }
+
+    fn find(&mut self, from: &str, to: Option<&'static str>) -> usize {
+        let known = match self.fields.len() < MANY_FIELDS {
+            true => self.fields.iter().position(|field| field.from == from && field.to == to),
+            false => self.index.get(&(from.to_owned(), to)).copied(),
+        };
+        known.unwrap_or_else(|| {
+            let at = self.fields.len();
+            self.index.insert((from.to_owned(), to), at);
+            self.fields.push(FieldCount { from: from.to_owned(), to, count: 0 });
+            at
+        })
     }
 }

@@ -168,7 +168,7 @@ fn a_folder_has_one_document_per_version() {
             "data/test-cases/tc-002-v1.json E015 2:17 initialPrompt",
         ],
     );
-    assert_eq!(reading.faults[1].message, "version 2 of duplicate id `a`, first in `data/more.json` on line 1");
+    assert_eq!(reading.faults[1].message, "version 2 of this id is already in `data/more.json` on line 1");
 }
 
 #[test]

@@ -15,7 +15,9 @@ pub(crate) fn fault(fault: &Fault) -> String {
 pub(crate) fn error(file: Option<&str>, fault: &Fault) -> String {
     let mut inner = fault_object(fault);
     inner.remove("severity");
-    inner.set("file", file.map_or(Value::Null, |file| Value::from(file.to_owned())));
+    if !inner.contains("file") {
+        inner.set("file", file.map_or(Value::Null, |file| Value::from(file.to_owned())));
+    }
     let mut outer = Object::new();
     outer.set("error", Value::Object(inner));
     text(&outer)
@@ -67,6 +69,9 @@ fn fault_object(fault: &Fault) -> Object<'static> {
     object.set("field", optional(&fault.field));
     object.set("message", Value::from(fault.message.clone()));
     object.set("help", optional(&fault.help));
+    if let Some(file) = &fault.file {
+        object.set("file", Value::from(file.clone()));
+    }
     object
 }
 

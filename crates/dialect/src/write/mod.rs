@@ -5,6 +5,7 @@
 mod agenthealth;
 mod column_set;
 mod csv;
+mod lab;
 mod layout;
 mod letta;
 mod letta_csv;
@@ -13,6 +14,7 @@ mod parquet;
 mod rows;
 mod table;
 mod target;
+mod yaml_text;
 
 pub use column_set::ColumnSet;
 pub use loss::Loss;

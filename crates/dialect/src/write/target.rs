@@ -72,6 +72,7 @@ pub fn writer(target: Target, options: WriteOptions) -> Writer {
         Target::Csv => Writer::Table(Box::new(CsvWriter { options })),
         Target::LettaCsv => Writer::Table(Box::new(LettaCsvWriter { options })),
         Target::Parquet => Writer::Table(Box::new(ParquetWriter)),
+        Target::Lab => Writer::Rows(Box::new(super::lab::LabWriter)),
         _ => Writer::Rows(Box::new(super::letta::LettaLinesWriter)),
     }
 }

@@ -59,6 +59,12 @@ pub fn is_field(name: &str) -> bool {
     FIELDS.iter().any(|(known, _)| *known == name)
 }
 
+/// Whether the rules of a case look inside a field of this name.
+pub fn looks_into(name: &str) -> bool {
+    let inner = |shape: Shape| matches!(shape, Shape::Texts | Shape::Mappings | Shape::Turns | Shape::Seeds);
+    FIELDS.iter().any(|(known, shape)| *known == name && inner(*shape))
+}
+
 /// Whether a field of this name holds an answer, so that it must never be open by accident.
 pub fn is_answer(name: &str) -> bool {
     let start = |prefix: &str| name.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix));

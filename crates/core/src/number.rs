@@ -20,6 +20,9 @@ enum Repr {
     Double(f64),
 }
 
+/// Powers of ten up to the number of digits that are surely exact.
+const POWERS: &[f64] = &[1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
 /// Why a number literal is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NumberError {
@@ -53,14 +56,22 @@ impl Number {
         if !number.is_finite() {
             return Err(NumberError::NotFinite);
         }
-        if number.fract() != 0.0 || number.abs() >= 1e21 {
-            return Ok(Number(Repr::Double(number)));
-        }
         if number.abs() <= 9_007_199_254_740_992.0 {
-            return Ok(Number(Repr::Int(number as i64)));
+            let whole = number as i64;
+            return Ok(Number(if whole as f64 == number { Repr::Int(whole) } else { Repr::Double(number) }));
+        }
+        if number.abs() >= 1e21 {
+            return Ok(Number(Repr::Double(number)));
         }
         let mut buffer = ryu_js::Buffer::new();
         Ok(integer(buffer.format_finite(number)).unwrap_or(Number(Repr::Double(number))))
+    }
+
+    /// The number of `digits` with the point before the last `places` of them, when a double holds both exactly:
+    /// then one division rounds as reading the literal would.
+    pub(crate) fn from_short_decimal(digits: i64, places: usize) -> Option<Self> {
+        let power = *POWERS.get(places)?;
+        (digits.unsigned_abs() < 1 << 53).then(|| Number::from_f64(digits as f64 / power).ok()).flatten()
     }
 
     /// Reads a literal that already has the form of a JSON number.
@@ -169,6 +180,18 @@ mod tests {
         ] {
             assert_eq!(text(literal), expected, "{literal}");
         }
+    }
+
+    #[test]
+    fn a_short_decimal_is_the_number_of_its_literal() {
+        for places in 0..=15 {
+            for digits in [0, 1, 7, 10, 123, 999_999_999_999_999, 100_000_000_000_001, 314_159_265_358_979] {
+                let literal = format!("{digits}e-{places}");
+                let expected = Number::from_literal(&literal).ok();
+                assert_eq!(Number::from_short_decimal(digits, places), expected, "{literal}");
+            }
+        }
+        assert_eq!(Number::from_short_decimal(1 << 53, 1), None);
     }
 
     #[test]

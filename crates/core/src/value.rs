@@ -155,6 +155,20 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// Gives the value of `from` the name `to`, in its place. Does nothing and answers `false` when there is no
+    /// `from`, or already a `to`.
+    pub fn rename(&mut self, from: &str, to: impl Into<Cow<'a, str>>) -> bool {
+        let to = to.into();
+        if self.contains(&to) {
+            return false;
+        }
+        match self.entries.iter_mut().find(|(name, _)| name == from) {
+            Some((name, _)) => *name = to,
+            None => return false,
+        }
+        true
+    }
+
     /// The entries in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value<'a>)> {
         self.entries.iter().map(|(key, value)| (key.as_ref(), value))

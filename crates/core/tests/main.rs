@@ -6,4 +6,5 @@ mod canonical;
 mod generate;
 mod leaf;
 mod proof;
+mod skim;
 mod vectors;

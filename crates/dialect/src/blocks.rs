@@ -20,7 +20,15 @@ pub(crate) trait Container: Send {
 
     /// How many bytes of the file have been read.
     fn bytes_read(&self) -> u64;
+
+    /// Takes back a block that is done with, to use its memory again.
+    fn recycle(&mut self, block: Self::Block) {
+        drop(block);
+    }
 }
+
+/// Which fields are looked into; all of them when absent.
+pub(crate) type Look<'l> = Option<&'l dyn Fn(&str) -> bool>;
 
 /// Some rows of a file.
 pub(crate) trait Block: Send {
@@ -41,8 +49,8 @@ pub(crate) trait Block: Send {
     /// Makes ready what needs more than cutting; done by the worker.
     fn prepare(&mut self) {}
 
-    /// Hands every row to `visit`, in order.
-    fn visit<'b>(&'b self, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>));
+    /// Hands every row to `visit`, in order. Fields that `look` does not want to see may come with empty contents.
+    fn visit<'b>(&'b self, look: Look<'_>, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>));
 
     /// Where the part of a row is that a path names.
     fn locate(&self, row: usize, path: &Path) -> (Option<Place>, Option<Excerpt>);

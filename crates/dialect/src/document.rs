@@ -10,7 +10,7 @@ use heldset_core::json;
 use heldset_core::path::Path;
 use heldset_core::value::Value;
 
-use crate::blocks::{Block, Container, RowError};
+use crate::blocks::{Block, Container, Look, RowError};
 use crate::lab::FieldMap;
 use crate::map::Mapper;
 use crate::place::{excerpt_of, place_of};
@@ -193,9 +193,9 @@ impl Block for DocumentBlock {
         }
     }
 
-    fn visit<'b>(&'b self, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>)) {
+    fn visit<'b>(&'b self, look: Look<'_>, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>)) {
         match self {
-            DocumentBlock::Json(block) => block.visit(visit),
+            DocumentBlock::Json(block) => block.visit(look, visit),
             DocumentBlock::Yaml(yaml, list) => {
                 for row in 0..yaml.len(list) {
                     visit(row, Ok(yaml.value(&list.then_index(row)).unwrap_or(Value::Null)));

@@ -10,7 +10,7 @@ use heldset_core::path::Path;
 use heldset_core::value::Value;
 
 use crate::agenthealth::{self, AgentHealthMapper, take_document_id};
-use crate::blocks::{Block, Container, RowError};
+use crate::blocks::{Block, Container, Look, RowError};
 use crate::document::{Document, DocumentBlock, Plan};
 use crate::files::{Files, FilesError};
 use crate::format::Format;
@@ -149,15 +149,15 @@ impl Block for FileBlock {
         }
     }
 
-    fn visit<'b>(&'b self, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>)) {
+    fn visit<'b>(&'b self, look: Look<'_>, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>)) {
         match &self.rows {
-            FileRows::Read(rows @ DocumentBlock::One(_)) => rows.visit(&mut |row, mut value| {
+            FileRows::Read(rows @ DocumentBlock::One(_)) => rows.visit(look, &mut |row, mut value| {
                 if let Ok(case) = &mut value {
                     take_document_id(case, stem(&self.name));
                 }
                 visit(row, value);
             }),
-            FileRows::Read(rows) => rows.visit(visit),
+            FileRows::Read(rows) => rows.visit(look, visit),
             FileRows::Refused(fault) => visit(0, Err(RowError { problem: problem_of(fault), offset: None })),
         }
     }

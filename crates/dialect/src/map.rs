@@ -33,6 +33,11 @@ pub(crate) trait Mapper: Sync {
         None
     }
 
+    /// Whether a rule of the dialect looks inside a field of this name.
+    fn looks_into(&self, _field: &str) -> bool {
+        true
+    }
+
     /// The field that an id was taken from, to show where a repeated one stands.
     fn id_field(&self) -> &str;
 }
@@ -91,16 +96,11 @@ impl Notes<'_> {
         }
     }
 
-    /// An `id` that is not the record's id stays, as metadata.
+    /// An `id` that is not the record's id stays, under another name.
     pub(crate) fn keep_own_id<'a>(&mut self, fields: &mut Object<'a>) {
         let Some(own) = fields.remove("id").filter(|own| !own.is_null()) else { return };
-        self.tally.mapped("id", "metadata.id");
-        if !fields.contains("metadata") {
-            fields.set("metadata", Value::Object(Object::new()));
-        }
-        if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
-            self.put(metadata, "id", own, "id");
-        }
+        self.tally.mapped("id", "original_id");
+        self.put(fields, "original_id", own, "id");
     }
 
     /// The id in the field `name`, which must be there.
@@ -146,6 +146,18 @@ impl Notes<'_> {
         }
     }
 
+    /// Gives a field another name; a second value for that name is a problem.
+    pub(crate) fn rename(&mut self, fields: &mut Object<'_>, from: &str, to: &'static str) {
+        if !fields.rename(from, to) {
+            self.second_value(from, to);
+        }
+    }
+
+    fn second_value(&mut self, from: &str, to: &str) {
+        let message = format!("`{from}` gives a second value for `{to}`");
+        self.problem(Problem::new(Code::E018, Path::key(from), message).help("keep one of the two"));
+    }
+
     /// Adds a field; a second value for the same field is a problem.
     pub(crate) fn put<'a>(
         &mut self,
@@ -156,8 +168,7 @@ impl Notes<'_> {
     ) {
         let name = name.into();
         if fields.contains(&name) {
-            let message = format!("`{from}` gives a second value for `{name}`");
-            return self.problem(Problem::new(Code::E018, Path::key(from), message).help("keep one of the two"));
+            return self.second_value(from, &name);
         }
         fields.push_unique(name, value);
     }

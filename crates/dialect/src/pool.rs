@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use heldset_core::code::Code;
 use heldset_core::fault::{Fault, Problem};
 
-use crate::blocks::{Block, Container};
+use crate::blocks::{Block, Container, Look};
 use crate::files::Files;
 use crate::history::{History, Spot, Verdict};
 use crate::ids::IdKey;
@@ -68,7 +68,7 @@ where
             scope.spawn(move || work(line, job, &send));
         }
         drop(send);
-        consume(receive, job.mapper.id_field(), take, report)
+        consume(receive, &line, job.mapper.id_field(), take, report)
     })
 }
 
@@ -100,7 +100,9 @@ fn finish<B: Block, E: Each>(mut block: B, job: &Job<'_, E>, bytes_read: u64) ->
     let mut rows = Vec::with_capacity(block.len());
     let mut notes = Notes { row: 0, file: job.file, files: job.files, problems: Vec::new(), tally: Tally::default() };
     let first = block.first_row();
-    block.visit(&mut |row, value| {
+    let look = |field: &str| job.mapper.looks_into(field);
+    let look: Look<'_> = if E::SHALLOW { Some(&look) } else { None };
+    block.visit(look, &mut |row, value| {
         let value = match value {
             Ok(value) => value,
             Err(error) => {
@@ -129,8 +131,9 @@ fn located(problem: Problem, block: &impl Block, row: usize) -> Fault {
     problem.at(place, excerpt).in_file(block.file())
 }
 
-fn consume<B: Block, O>(
-    receive: Receiver<Parcel<B, O>>,
+fn consume<C: Container, O>(
+    receive: Receiver<Parcel<C::Block, O>>,
+    line: &Mutex<Line<C>>,
     id_field: &str,
     take: &mut dyn Take<O>,
     report: &mut Report,
@@ -143,7 +146,12 @@ fn consume<B: Block, O>(
         while let Some(parcel) = early.remove(&next) {
             next += 1;
             match parcel {
-                Ok(done) => settle(done, id_field, &mut history, take, report)?,
+                Ok(done) => {
+                    let block = settle(done, id_field, &mut history, take, report)?;
+                    if let Ok(mut line) = line.lock() {
+                        line.container.recycle(block);
+                    }
+                }
                 Err(fault) => {
                     report.faults += 1;
                     take.fault(&fault, None)?;
@@ -160,7 +168,7 @@ fn settle<B: Block, O>(
     history: &mut History<O>,
     take: &mut dyn Take<O>,
     report: &mut Report,
-) -> std::io::Result<()> {
+) -> std::io::Result<B> {
     let Done { block, rows, tally, bytes_read } = done;
     report.add(tally);
     for (row, made) in rows.into_iter().enumerate() {
@@ -190,7 +198,8 @@ fn settle<B: Block, O>(
             take.fault(fault, (index == 0).then_some(source.as_slice()))?;
         }
     }
-    take.progress(bytes_read, report.read)
+    take.progress(bytes_read, report.read)?;
+    Ok(block)
 }
 
 /// A repeated id or version, with the id as it stands in the file.

@@ -74,6 +74,9 @@ pub trait Each: Sync {
     /// What it makes of a record.
     type Out: Send;
 
+    /// Whether lists and mappings may be empty that no rule of the dialect looks into. They are checked all the same.
+    const SHALLOW: bool = false;
+
     /// Makes it.
     fn record(&self, record: Record<'_>) -> Self::Out;
 }

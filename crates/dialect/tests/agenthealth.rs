@@ -155,8 +155,8 @@ fn a_case_without_an_id_has_its_row_and_another_id_stays_as_metadata() {
     );
     let text = br#"[{"id":"a","name":"n","initialPrompt":"q"}]"#;
     for (rule, line) in [
-        (IdRule::Row, r#"{"id":"0","input":"q","metadata":{"id":"a"},"name":"n"}"#),
-        (IdRule::Field("name".into()), r#"{"id":"n","input":"q","metadata":{"id":"a"},"name":"n"}"#),
+        (IdRule::Row, r#"{"id":"0","input":"q","name":"n","original_id":"a"}"#),
+        (IdRule::Field("name".into()), r#"{"id":"n","input":"q","name":"n","original_id":"a"}"#),
         (IdRule::Field("id".into()), r#"{"id":"a","input":"q","name":"n"}"#),
     ] {
         let reading = read_with("c.json", text, &forced(rule), &MemoryFiles::default());

@@ -36,7 +36,7 @@ fn ids_come_from_sample_id_then_id_then_the_row() {
         &[
             r#"{"id":"0","input":"a"}"#,
             r#"{"id":"7","input":"b"}"#,
-            r#"{"id":"s","input":"c","metadata":{"id":9}}"#,
+            r#"{"id":"s","input":"c","original_id":9}"#,
             r#"{"id":"3","input":"d"}"#,
         ],
         &[],
@@ -108,8 +108,8 @@ fn letta_is_found_by_content() {
 fn an_id_that_is_not_asked_for_stays_as_metadata() {
     let rows = "{\"id\":7,\"key\":\"k\",\"input\":\"a\"}\n";
     for (rule, expected) in [
-        (IdRule::Field("key".into()), r#"{"id":"k","input":"a","key":"k","metadata":{"id":7}}"#),
-        (IdRule::Row, r#"{"id":"0","input":"a","key":"k","metadata":{"id":7}}"#),
+        (IdRule::Field("key".into()), r#"{"id":"k","input":"a","key":"k","original_id":7}"#),
+        (IdRule::Row, r#"{"id":"0","input":"a","key":"k","original_id":7}"#),
     ] {
         for format in [Format::Letta, Format::Records] {
             let options = ReadOptions { format: Some(format), id: rule.clone(), schema: None, threads: 1 };

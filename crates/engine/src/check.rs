@@ -16,7 +16,7 @@ pub fn check(
     listener: &mut dyn Listener,
 ) -> io::Result<Report> {
     let mut checking = Checking { hints: Hints::default(), listener };
-    let report = read(input, options, files, &Look, &mut checking)?;
+    let report = read(input, options, files, &Look::default(), &mut checking)?;
     for hint in checking.hints.into_faults() {
         checking.listener.fault(&hint)?;
     }

@@ -5,7 +5,8 @@
 mod locate;
 mod read;
 mod scan;
+mod skim;
 
 pub use locate::{Span, locate};
-pub use read::{JsonError, JsonProblem, MAX_DEPTH, read, read_prefix};
+pub use read::{JsonError, JsonProblem, MAX_DEPTH, read, read_prefix, read_shallow, skim};
 pub use scan::plain_run;

@@ -56,31 +56,54 @@ pub enum JsonProblem {
 /// Reads a text that holds one value and nothing else but white space.
 pub fn read(text: &str) -> Result<Value<'_>, JsonError> {
     let mut reader = Reader::new(text, 0);
-    let value = reader.value(0)?;
+    let value = reader.value(0).map_err(|error| *error)?;
     reader.skip_space();
     match reader.peek() {
         None => Ok(value),
-        Some(_) => Err(reader.syntax("the end of the value")),
+        Some(_) => Err(*reader.syntax("the end of the value")),
+    }
+}
+
+/// Reads a text that holds one mapping, strictly throughout, but leaves the lists and mappings empty that are in
+/// fields which `look` does not want to see.
+pub fn read_shallow<'a>(text: &'a str, look: &dyn Fn(&str) -> bool) -> Result<Value<'a>, JsonError> {
+    let mut reader = Reader::new(text, 0);
+    let value = reader.shallow(look).map_err(|error| *error)?;
+    reader.skip_space();
+    match reader.peek() {
+        None => Ok(value),
+        Some(_) => Err(*reader.syntax("the end of the value")),
+    }
+}
+
+/// Reads a text that holds one value strictly, and answers it with all lists and mappings empty.
+pub fn skim(text: &str) -> Result<Value<'_>, JsonError> {
+    let mut reader = Reader::new(text, 0);
+    let value = reader.skim(0, &mut Vec::new()).map_err(|error| *error)?;
+    reader.skip_space();
+    match reader.peek() {
+        None => Ok(value),
+        Some(_) => Err(*reader.syntax("the end of the value")),
     }
 }
 
 /// Reads one value that starts at `offset`, and tells where it ends.
 pub fn read_prefix(text: &str, offset: usize) -> Result<(Value<'_>, usize), JsonError> {
     let mut reader = Reader::new(text, offset);
-    let value = reader.value(0)?;
+    let value = reader.value(0).map_err(|error| *error)?;
     Ok((value, reader.at))
 }
 
+/// Errors are boxed inside, so that the good case moves only values.
 pub(super) struct Reader<'a> {
     text: &'a str,
     bytes: &'a [u8],
     pub(super) at: usize,
-    path: Vec<Step>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str, at: usize) -> Self {
-        Reader { text, bytes: text.as_bytes(), at, path: Vec::new() }
+        Reader { text, bytes: text.as_bytes(), at }
     }
 
     #[inline]
@@ -96,7 +119,7 @@ impl<'a> Reader<'a> {
     }
 
     /// One value, with the white space before it.
-    pub(super) fn value(&mut self, depth: usize) -> Result<Value<'a>, JsonError> {
+    pub(super) fn value(&mut self, depth: usize) -> Result<Value<'a>, Box<JsonError>> {
         self.skip_space();
         match self.peek() {
             Some(b'"') => Ok(Value::String(self.string()?)),
@@ -111,7 +134,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A string whose opening quote is next.
-    pub(super) fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
+    pub(super) fn string(&mut self) -> Result<Cow<'a, str>, Box<JsonError>> {
         let start = self.at + 1;
         let end = plain_run(self.bytes, start);
         if self.bytes.get(end) == Some(&b'"') {
@@ -121,7 +144,7 @@ impl<'a> Reader<'a> {
         self.escaped_string(start, end)
     }
 
-    fn escaped_string(&mut self, start: usize, first: usize) -> Result<Cow<'a, str>, JsonError> {
+    fn escaped_string(&mut self, start: usize, first: usize) -> Result<Cow<'a, str>, Box<JsonError>> {
         let mut text = String::with_capacity(first - start + 32);
         let (mut from, mut end) = (start, first);
         loop {
@@ -142,7 +165,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An escape whose backslash is next.
-    fn escape(&mut self) -> Result<char, JsonError> {
+    fn escape(&mut self) -> Result<char, Box<JsonError>> {
         let start = self.at;
         let letter = self.bytes.get(start + 1).copied();
         self.at += 2;
@@ -163,7 +186,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn unicode_escape(&mut self, start: usize) -> Result<char, JsonError> {
+    fn unicode_escape(&mut self, start: usize) -> Result<char, Box<JsonError>> {
         let high = self.four_hex()?;
         let code = match high {
             0xd800..=0xdbff => {
@@ -182,7 +205,7 @@ impl<'a> Reader<'a> {
         char::from_u32(code).ok_or_else(|| self.error_at(start, JsonProblem::LoneSurrogate))
     }
 
-    fn four_hex(&mut self) -> Result<u32, JsonError> {
+    fn four_hex(&mut self) -> Result<u32, Box<JsonError>> {
         let mut code = 0;
         for _ in 0..4 {
             let digit = self.peek().and_then(|byte| (byte as char).to_digit(16));
@@ -193,28 +216,37 @@ impl<'a> Reader<'a> {
         Ok(code)
     }
 
-    fn number(&mut self) -> Result<Value<'a>, JsonError> {
+    fn number(&mut self) -> Result<Value<'a>, Box<JsonError>> {
         let start = self.at;
-        let mut small: i64 = 0;
         let negative = self.peek() == Some(b'-');
         if negative {
             self.at += 1;
         }
         let first = self.at;
-        while let Some(digit @ b'0'..=b'9') = self.peek() {
-            small = small.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
-            self.at += 1;
-        }
-        let digits = self.at - first;
-        if digits == 0 {
+        let mut small = self.plain_digits(0);
+        let whole = self.at - first;
+        if whole == 0 {
             return Err(self.syntax("a digit"));
         }
-        if digits > 1 && self.bytes[first] == b'0' {
+        if whole > 1 && self.bytes[first] == b'0' {
             self.at = first;
             return Err(self.syntax("a number without leading zeros"));
         }
-        if !matches!(self.peek(), Some(b'.' | b'e' | b'E')) && digits <= 18 {
-            return Ok(Value::Number(Number::from_i64(if negative { -small } else { small })));
+        let mut places = 0;
+        if self.peek() == Some(b'.') && matches!(self.bytes.get(self.at + 1), Some(b'0'..=b'9')) {
+            self.at += 1;
+            let point = self.at;
+            small = self.plain_digits(small);
+            places = self.at - point;
+        }
+        let signed = if negative { small.wrapping_neg() } else { small };
+        if whole + places <= 15 && !matches!(self.peek(), Some(b'.' | b'e' | b'E')) {
+            if places == 0 {
+                return Ok(Value::Number(Number::from_i64(signed)));
+            }
+            if let Some(number) = Number::from_short_decimal(signed, places) {
+                return Ok(Value::Number(number));
+            }
         }
         self.fraction_and_exponent()?;
         Number::from_literal(&self.text[start..self.at])
@@ -222,7 +254,17 @@ impl<'a> Reader<'a> {
             .map_err(|error| self.error_at(start, JsonProblem::Number(error)))
     }
 
-    fn fraction_and_exponent(&mut self) -> Result<(), JsonError> {
+    /// Passes over digits and adds them to a number, which means something only while there are few.
+    #[inline]
+    fn plain_digits(&mut self, mut number: i64) -> i64 {
+        while let Some(digit @ b'0'..=b'9') = self.peek() {
+            number = number.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
+            self.at += 1;
+        }
+        number
+    }
+
+    fn fraction_and_exponent(&mut self) -> Result<(), Box<JsonError>> {
         if self.peek() == Some(b'.') {
             self.at += 1;
             self.digits()?;
@@ -237,7 +279,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn digits(&mut self) -> Result<(), JsonError> {
+    fn digits(&mut self) -> Result<(), Box<JsonError>> {
         if !matches!(self.peek(), Some(b'0'..=b'9')) {
             return Err(self.syntax("a digit"));
         }
@@ -247,7 +289,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn word(&mut self, word: &'static str, value: Value<'a>) -> Result<Value<'a>, JsonError> {
+    fn word(&mut self, word: &'static str, value: Value<'a>) -> Result<Value<'a>, Box<JsonError>> {
         if self.bytes[self.at..].starts_with(word.as_bytes()) {
             self.at += word.len();
             return Ok(value);
@@ -255,57 +297,93 @@ impl<'a> Reader<'a> {
         Err(self.syntax("a value"))
     }
 
-    fn array(&mut self, depth: usize) -> Result<Value<'a>, JsonError> {
+    fn array(&mut self, depth: usize) -> Result<Value<'a>, Box<JsonError>> {
         self.enter(depth)?;
         let mut items = Vec::new();
-        self.skip_space();
-        if self.peek() == Some(b']') {
-            self.at += 1;
+        if self.closes(b']') {
             return Ok(Value::Array(items));
         }
         loop {
             let item = self.value(depth + 1).map_err(|error| inside(error, Step::Index(items.len())))?;
             items.push(item);
-            self.skip_space();
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                Some(b']') => break,
-                _ => return Err(self.syntax("`,` or `]`")),
+            if self.ends(b']', "`,` or `]`")? {
+                return Ok(Value::Array(items));
             }
         }
-        self.at += 1;
-        Ok(Value::Array(items))
     }
 
-    fn object(&mut self, depth: usize) -> Result<Value<'a>, JsonError> {
-        self.enter(depth)?;
+    fn object(&mut self, depth: usize) -> Result<Value<'a>, Box<JsonError>> {
+        self.entries(depth, |reader, _| reader.value(depth + 1))
+    }
+
+    /// One mapping whose fields are only skimmed unless `look` wants to see them.
+    fn shallow(&mut self, look: &dyn Fn(&str) -> bool) -> Result<Value<'a>, Box<JsonError>> {
         self.skip_space();
-        if self.peek() == Some(b'}') {
-            self.at += 1;
+        if self.peek() != Some(b'{') {
+            return self.skim(0, &mut Vec::new());
+        }
+        let mut keys = Vec::new();
+        self.entries(0, |reader, key| {
+            reader.skip_space();
+            match reader.peek() {
+                Some(b'{' | b'[') if !look(key) => reader.skim(1, &mut keys),
+                _ => reader.value(1),
+            }
+        })
+    }
+
+    /// The entries of a mapping, their values read by `read`.
+    #[inline]
+    fn entries(
+        &mut self,
+        depth: usize,
+        mut read: impl FnMut(&mut Self, &str) -> Result<Value<'a>, Box<JsonError>>,
+    ) -> Result<Value<'a>, Box<JsonError>> {
+        self.enter(depth)?;
+        if self.closes(b'}') {
             return Ok(Value::Object(Object::new()));
         }
-        let mut object = Object::with_capacity(if depth == 0 { 12 } else { 4 });
+        let mut object = Object::with_capacity(if depth == 0 { 12 } else { 6 });
         let mut seen = Seen::default();
         loop {
             let (key, key_at) = self.key()?;
             if seen.is_repeated(&object, &key) {
                 return Err(self.error_at(key_at, JsonProblem::DuplicateKey(key.into_owned())));
             }
-            let value = self.value(depth + 1).map_err(|error| inside(error, Step::Key(key.to_string())))?;
+            let value = read(self, &key).map_err(|error| inside(error, Step::Key(key.to_string())))?;
             object.push_unique(key, value);
-            self.skip_space();
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                Some(b'}') => break,
-                _ => return Err(self.syntax("`,` or `}`")),
+            if self.ends(b'}', "`,` or `}`")? {
+                return Ok(Value::Object(object));
             }
         }
-        self.at += 1;
-        Ok(Value::Object(object))
+    }
+
+    /// Passes over the bracket that closes an empty list or mapping.
+    #[inline]
+    pub(super) fn closes(&mut self, close: u8) -> bool {
+        self.skip_space();
+        let closes = self.peek() == Some(close);
+        self.at += usize::from(closes);
+        closes
+    }
+
+    /// Passes over what follows an element: a comma, or the bracket that closes.
+    #[inline]
+    pub(super) fn ends(&mut self, close: u8, expected: &'static str) -> Result<bool, Box<JsonError>> {
+        self.skip_space();
+        match self.peek() {
+            Some(b',') => self.at += 1,
+            Some(byte) if byte == close => {
+                self.at += 1;
+                return Ok(true);
+            }
+            _ => return Err(self.syntax(expected)),
+        }
+        Ok(false)
     }
 
     /// A key and its colon; also tells where the key starts.
-    pub(super) fn key(&mut self) -> Result<(Cow<'a, str>, usize), JsonError> {
+    pub(super) fn key(&mut self) -> Result<(Cow<'a, str>, usize), Box<JsonError>> {
         self.skip_space();
         if self.peek() != Some(b'"') {
             return Err(self.syntax("a key in double quotes"));
@@ -320,7 +398,7 @@ impl<'a> Reader<'a> {
         Ok((key, key_at))
     }
 
-    fn enter(&mut self, depth: usize) -> Result<(), JsonError> {
+    pub(super) fn enter(&mut self, depth: usize) -> Result<(), Box<JsonError>> {
         if depth >= MAX_DEPTH {
             return Err(self.error_at(self.at, JsonProblem::TooDeep));
         }
@@ -328,7 +406,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn syntax(&self, expected: &'static str) -> JsonError {
+    fn syntax(&self, expected: &'static str) -> Box<JsonError> {
         let found = match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
             None => "the end".to_owned(),
             Some(found) if found.is_control() => format!("the control character U+{:04X}", found as u32),
@@ -337,19 +415,19 @@ impl<'a> Reader<'a> {
         self.error_at(self.at.min(self.bytes.len()), JsonProblem::Syntax { expected, found })
     }
 
-    fn error_at(&self, offset: usize, problem: JsonProblem) -> JsonError {
-        JsonError { problem, offset, path: Path::from(self.path.clone()) }
+    pub(super) fn error_at(&self, offset: usize, problem: JsonProblem) -> Box<JsonError> {
+        Box::new(JsonError { problem, offset, path: Path::root() })
     }
 }
 
-fn inside(error: JsonError, step: Step) -> JsonError {
-    let path = error.path.under(&Path::from(vec![step]));
-    JsonError { path, ..error }
+pub(super) fn inside(mut error: Box<JsonError>, step: Step) -> Box<JsonError> {
+    error.path = error.path.under(&Path::from(vec![step]));
+    error
 }
 
 /// The keys of one mapping: compared one by one while they are few, in a set when they are many.
 #[derive(Default)]
-struct Seen(HashSet<String>);
+struct Seen(Option<HashSet<String>>);
 
 impl Seen {
     const FEW: usize = 24;
@@ -359,9 +437,7 @@ impl Seen {
         if object.len() < Self::FEW {
             return object.contains(key);
         }
-        if self.0.is_empty() {
-            self.0.extend(object.keys().map(|key| key.to_string()));
-        }
-        !self.0.insert(key.to_owned())
+        let keys = self.0.get_or_insert_with(|| object.keys().map(|key| key.to_string()).collect());
+        !keys.insert(key.to_owned())
     }
 }

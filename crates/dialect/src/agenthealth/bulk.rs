@@ -9,7 +9,7 @@ use heldset_core::path::Path;
 use heldset_core::value::{Object, Value};
 
 use super::stored::take_document_id;
-use crate::blocks::{Block, Container, RowError};
+use crate::blocks::{Block, Container, Look, RowError};
 use crate::rows::json_block::JsonBlock;
 use crate::rows::json_lines::JsonLines;
 
@@ -91,8 +91,8 @@ impl Block for BulkBlock {
         self.documents.line(row)
     }
 
-    fn visit<'b>(&'b self, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>)) {
-        self.documents.visit(&mut |row, mut value| {
+    fn visit<'b>(&'b self, look: Look<'_>, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>)) {
+        self.documents.visit(look, &mut |row, mut value| {
             if let (Ok(case), Some(name)) = (&mut value, &self.names[row]) {
                 take_document_id(case, name);
             }

@@ -9,7 +9,7 @@ use heldset_core::record::name_problem;
 use heldset_core::value::{Object, Value};
 
 use super::cells::{Allowance, Cells, members, row_of};
-use crate::blocks::{Block, MAX_RECORD, RowError};
+use crate::blocks::{Block, Look, MAX_RECORD, RowError};
 
 /// Some rows of a columnar file.
 pub(crate) struct ColumnBlock {
@@ -46,7 +46,7 @@ impl Block for ColumnBlock {
         self.first_row + row as u64 + 1
     }
 
-    fn visit<'b>(&'b self, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>)) {
+    fn visit<'b>(&'b self, _look: Look<'_>, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>)) {
         let columns = columns(&self.batch);
         for row in 0..self.len() {
             let value = match &columns {

@@ -24,6 +24,8 @@ pub(super) const PROMPTS: &[&str] = &["prompt", "query", "question", "text", "in
 pub(super) struct Item<'a> {
     fields: Object<'a>,
     metadata: Object<'a>,
+    /// Whether the first message stands where it belongs, so that `query`, `text` and the like are ordinary keys.
+    has_prompt: bool,
     /// A `metadata` without entries, which is kept as it is.
     bare_metadata: Option<Value<'a>>,
     /// Fields that stand elsewhere in the file than under their own name.
@@ -41,8 +43,8 @@ pub(super) fn record<'a>(
         Some(asked) => asked,
         None => notes.id_from_field("id", &mut source),
     };
-    let mut item = Item::default();
     let has_inputs = source.contains("inputs");
+    let mut item = Item { has_prompt: has_inputs || source.contains("prompt"), ..Item::default() };
     for (name, value) in source {
         item.take(name, value, side, notes);
     }
@@ -64,7 +66,8 @@ impl<'a> Item<'a> {
                 notes.tally.legacy.insert("an answer under the name `ground_truth`");
                 self.rename("ground_truth", "expected_output", value, notes);
             }
-            prompt if PROMPTS.contains(&prompt) => self.prompt(&name, value, notes),
+            "prompt" | "input" => self.prompt(&name, value, notes),
+            alias if PROMPTS.contains(&alias) && !self.has_prompt => self.prompt(&name, value, notes),
             known if case::is_field(known) || known.starts_with("expected_") => {
                 notes.tally.as_is(known);
                 self.put(name, value, at, notes);

@@ -21,9 +21,6 @@ pub(crate) struct LettaMapper {
     pub(crate) id: IdRule,
 }
 
-/// Fields that may also be made from others.
-const MADE: &[&str] = &["input", "turns", "expected_output", "expected_turns", "rubric"];
-
 /// How the cells of a Letta CSV column are read.
 pub(crate) fn cell_kind(name: &str) -> CellKind {
     match name {
@@ -40,29 +37,20 @@ impl Mapper for LettaMapper {
             Some(asked) => asked,
             None => sample_id(&mut sample, notes),
         };
-        let turns = input_turns(&sample);
-        let prompt_is_input = matches!(sample.get("input"), None | Some(Value::Null));
-        let mut fields = Object::with_capacity(sample.len() + 1);
-        for (name, value) in sample {
-            match name.as_ref() {
-                "input" if prompt_is_input && value.is_null() => {}
-                "input" => put_input(&mut fields, value, "input", notes),
-                "prompt" if prompt_is_input => put_input(&mut fields, value, "prompt", notes),
-                "ground_truth" => put_answer(&mut fields, value, turns, notes),
-                "rubric_path" => put_rubric(&mut fields, &value, notes),
-                _ if !MADE.contains(&name.as_ref()) => {
-                    notes.tally.as_is(&name);
-                    fields.push_unique(name, value);
-                }
-                _ => {
-                    notes.tally.as_is(&name);
-                    let from = name.clone();
-                    notes.put(&mut fields, name, value, &from);
-                }
-            }
+        let prompt = if matches!(sample.get("input"), None | Some(Value::Null)) { "prompt" } else { "input" };
+        for (name, _) in sample.iter().filter(|(name, _)| *name != prompt && *name != "ground_truth") {
+            notes.tally.as_is(name);
         }
+        let messages = take_input(&mut sample, prompt, notes);
+        take_answer(&mut sample, messages, notes);
+        take_rubric(&mut sample, notes);
+        let fields = sample;
         case::problems(&fields, &mut notes.problems);
         Some(Record { id: id?, fields })
+    }
+
+    fn looks_into(&self, field: &str) -> bool {
+        matches!(field, "input" | "prompt" | "ground_truth") || case::looks_into(field)
     }
 
     fn id_field(&self) -> &str {
@@ -73,7 +61,7 @@ impl Mapper for LettaMapper {
     }
 }
 
-/// `sample_id`, else `id`, else the row. An `id` beside a `sample_id` stays, as metadata.
+/// `sample_id`, else `id`, else the row. An `id` beside a `sample_id` stays, as `original_id`.
 fn sample_id<'a>(sample: &mut Object<'a>, notes: &mut Notes<'_>) -> Option<RecordId<'a>> {
     let Some(given) = sample.remove("sample_id").filter(|value| !value.is_null()) else {
         return match sample.remove("id").filter(|value| !value.is_null()) {
@@ -86,39 +74,41 @@ fn sample_id<'a>(sample: &mut Object<'a>, notes: &mut Notes<'_>) -> Option<Recor
     notes.check_id(given, "sample_id")
 }
 
-/// How many messages a list `input` has; `None` when it is not a list.
-fn input_turns(sample: &Object<'_>) -> Option<usize> {
-    let input = sample.get("input").filter(|value| !value.is_null()).or_else(|| sample.get("prompt"));
-    input.and_then(Value::as_array).map(<[Value<'_>]>::len)
-}
-
-fn put_input<'a>(fields: &mut Object<'a>, value: Value<'a>, from: &'static str, notes: &mut Notes<'_>) {
-    if from == "prompt" {
+/// Makes `input` and `turns` of what the agent is told; answers how many messages a list has.
+fn take_input(sample: &mut Object<'_>, from: &'static str, notes: &mut Notes<'_>) -> Option<usize> {
+    if from == "prompt" && sample.contains("prompt") {
+        sample.remove("input");
+        sample.rename("prompt", "input");
         notes.tally.mapped("prompt", "input");
-    } else {
+    } else if sample.contains("input") {
         notes.tally.as_is("input");
     }
-    let Value::Array(messages) = value else { return notes.put(fields, "input", value, from) };
-    if messages.is_empty() {
-        fields.set("input", Value::from(""));
-        return;
+    let input = sample.get_mut("input")?;
+    if !matches!(input, Value::Array(_)) {
+        return None;
     }
-    for (index, message) in messages.iter().enumerate() {
+    let Value::Array(messages) = std::mem::replace(input, Value::from("")) else { return None };
+    let count = messages.len();
+    let mut texts = Vec::with_capacity(count);
+    for (index, message) in messages.into_iter().enumerate() {
         if message.as_str().is_none() {
             let path = Path::key(from).then_index(index);
             let name = path.to_string();
-            notes.problem(case::wrong_type(path, &name, "text", message));
+            notes.problem(case::wrong_type(path, &name, "text", &message));
         }
+        texts.push(message);
     }
-    let mut messages = messages.into_iter();
-    if let Some(first) = messages.next() {
-        let first = if first.as_str().is_some() { first } else { Value::from("?") };
-        notes.put(fields, "input", first, from);
+    let mut texts = texts.into_iter();
+    match texts.next() {
+        Some(first @ Value::String(_)) => sample.set("input", first),
+        Some(_) => sample.set("input", Value::from("?")),
+        None => {}
     }
-    let turns: Vec<_> = messages.filter(|message| message.as_str().is_some()).map(user_turn).collect();
+    let turns: Vec<_> = texts.filter(|text| text.as_str().is_some()).map(user_turn).collect();
     if !turns.is_empty() {
-        notes.put(fields, "turns", Value::Array(turns), from);
+        notes.put(sample, "turns", Value::Array(turns), from);
     }
+    Some(count)
 }
 
 fn user_turn(content: Value<'_>) -> Value<'_> {
@@ -128,32 +118,31 @@ fn user_turn(content: Value<'_>) -> Value<'_> {
     Value::Object(turn)
 }
 
-fn put_answer<'a>(fields: &mut Object<'a>, value: Value<'a>, turns: Option<usize>, notes: &mut Notes<'_>) {
-    let target = match (&value, turns) {
-        (Value::Array(answers), Some(turns)) if answers.len() != turns => {
-            let message = format!("`ground_truth` has {} answers, `input` {turns} messages", answers.len());
+/// Makes `expected_output` or `expected_turns` of the answer.
+fn take_answer(sample: &mut Object<'_>, messages: Option<usize>, notes: &mut Notes<'_>) {
+    let Some(answer) = sample.get("ground_truth") else { return };
+    let target = match (answer, messages) {
+        (Value::Array(answers), Some(messages)) if answers.len() != messages => {
+            let message = format!("`ground_truth` has {} answers, `input` {messages} messages", answers.len());
             let help = "give one answer for each message (null where none is expected), or one text for the last";
-            notes.problem(Problem::new(Code::E017, Path::key("ground_truth"), message).help(help));
-            return;
+            return notes.problem(Problem::new(Code::E017, Path::key("ground_truth"), message).help(help));
         }
         (Value::Array(_), Some(_)) => "expected_turns",
         _ => "expected_output",
     };
     notes.tally.mapped("ground_truth", target);
-    notes.put(fields, target, value, "ground_truth");
+    notes.rename(sample, "ground_truth", target);
 }
 
-fn put_rubric<'a>(fields: &mut Object<'a>, path: &Value<'a>, notes: &mut Notes<'_>) {
+/// Makes `rubric` of the file that `rubric_path` names.
+fn take_rubric(sample: &mut Object<'_>, notes: &mut Notes<'_>) {
+    let Some(path) = sample.remove("rubric_path").filter(|path| !path.is_null()) else { return };
     let at = Path::key("rubric_path");
     let Some(path) = path.as_str() else {
-        if !path.is_null() {
-            notes.problem(case::wrong_type(at, "rubric_path", "text", path));
-        }
-        return;
+        return notes.problem(case::wrong_type(at, "rubric_path", "text", &path));
     };
-    notes.tally.mapped("rubric_path", "rubric");
     let Some(text) = load_text(path, at, notes) else { return };
-    notes.put(fields, "rubric", Value::String(Cow::Owned(text)), "rubric_path");
+    notes.put(sample, "rubric", Value::String(Cow::Owned(text)), "rubric_path");
 }
 
 /// The text of a file that the row names, with its digest noted.

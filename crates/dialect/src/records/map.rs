@@ -29,6 +29,10 @@ impl Mapper for RecordsMapper {
         Some(Record { id: id?, fields })
     }
 
+    fn looks_into(&self, field: &str) -> bool {
+        self.cases && case::looks_into(field)
+    }
+
     fn id_field(&self) -> &str {
         match &self.id {
             IdRule::Field(name) => name,

@@ -68,8 +68,7 @@ impl JsonArray {
 
     /// Forgets the first `count` pending bytes.
     fn advance(&mut self, count: usize) -> Vec<u8> {
-        let rest = self.source.pending.split_off(count);
-        let bytes = std::mem::replace(&mut self.source.pending, rest);
+        let bytes = self.source.cut(count);
         self.place = self.place_after(&bytes);
         self.source.line = self.place.line;
         bytes
@@ -142,6 +141,10 @@ impl Container for JsonArray {
 
     fn bytes_read(&self) -> u64 {
         self.source.read
+    }
+
+    fn recycle(&mut self, block: JsonBlock) {
+        self.source.recycle(block.bytes);
     }
 }
 

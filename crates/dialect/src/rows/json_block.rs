@@ -7,7 +7,7 @@ use heldset_core::number::NumberError;
 use heldset_core::path::Path;
 use heldset_core::value::Value;
 
-use crate::blocks::{Block, RowError};
+use crate::blocks::{Block, Look, RowError};
 use crate::place::{excerpt_of, place_of};
 
 /// Some JSON rows with their bytes.
@@ -50,14 +50,18 @@ impl Block for JsonBlock {
         self.rows[row].place.line
     }
 
-    fn visit<'b>(&'b self, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>)) {
+    fn visit<'b>(&'b self, look: Look<'_>, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>)) {
         let whole = simdutf8::basic::from_utf8(&self.bytes).ok();
         for (row, span) in self.rows.iter().enumerate() {
             let text = match whole {
                 Some(text) => Ok(&text[span.start..span.end]),
                 None => std::str::from_utf8(self.bytes_of(row)).map_err(|error| invalid_utf8(error.valid_up_to())),
             };
-            visit(row, text.and_then(|text| json::read(text).map_err(row_error)));
+            let read = |text| match look {
+                Some(look) => json::read_shallow(text, look),
+                None => json::read(text),
+            };
+            visit(row, text.and_then(|text| read(text).map_err(row_error)));
         }
     }
 

@@ -34,13 +34,16 @@ impl Container for JsonLines {
         if end == 0 {
             return Ok(None);
         }
-        let rest = self.source.pending.split_off(end);
-        let bytes = std::mem::replace(&mut self.source.pending, rest);
+        let bytes = self.source.cut(end);
         self.cut(bytes).map(Some)
     }
 
     fn bytes_read(&self) -> u64 {
         self.source.read
+    }
+
+    fn recycle(&mut self, block: JsonBlock) {
+        self.source.recycle(block.bytes);
     }
 }
 

@@ -19,11 +19,13 @@ pub(crate) struct Source {
     pub(crate) line: u64,
     /// Rows cut so far.
     pub(crate) rows: u64,
+    /// Buffers of blocks that are done with, to be filled again.
+    spare: Vec<Vec<u8>>,
 }
 
 impl Source {
     pub(crate) fn new(reader: Box<dyn Read + Send>) -> Self {
-        Source { reader, pending: Vec::new(), ended: false, read: 0, line: 1, rows: 0 }
+        Source { reader, pending: Vec::new(), ended: false, read: 0, line: 1, rows: 0, spare: Vec::new() }
     }
 
     /// Reads on: a block more than is pending. Passes over a byte order mark at the very start.
@@ -39,6 +41,23 @@ impl Source {
         self.read += got as u64;
         self.ended = (got as u64) < wanted;
         Ok(())
+    }
+
+    /// Cuts off the first `end` pending bytes.
+    pub(crate) fn cut(&mut self, end: usize) -> Vec<u8> {
+        let mut rest = self.spare.pop().unwrap_or_default();
+        rest.clear();
+        rest.extend_from_slice(&self.pending[end..]);
+        let mut bytes = std::mem::replace(&mut self.pending, rest);
+        bytes.truncate(end);
+        bytes
+    }
+
+    /// Takes back a buffer that is done with; large ones are let go.
+    pub(crate) fn recycle(&mut self, buffer: Vec<u8>) {
+        if buffer.capacity() <= 4 * BLOCK && self.spare.len() < 8 {
+            self.spare.push(buffer);
+        }
     }
 
     /// Refuses a record that does not end within the limit.

@@ -82,7 +82,7 @@ fn is_guarded(name: &str, text: &str) -> bool {
 fn cell_losses(record: &Record<'_>, cells: &[(&str, Cow<'_, str>)]) -> Vec<Loss> {
     let mut row = Object::with_capacity(cells.len());
     for (name, text) in cells.iter().filter(|(_, text)| !text.is_empty()) {
-        match cell_value(cell_kind(name), text, name) {
+        match cell_value(cell_kind(name), text, name, true) {
             Ok(value) => row.set(*name, value),
             Err(error) => {
                 let why = format!("would be refused: {}", error.problem.message);

@@ -9,9 +9,9 @@ use heldset_core::json;
 use heldset_core::path::{Path, Step};
 use heldset_core::value::{Object, Value};
 
-use super::cut::{Cell, Cutter, Row};
+use super::cut::{Cell, Cutter, Row, undouble};
 use super::{CellKind, Header};
-use crate::blocks::{Block, RowError};
+use crate::blocks::{Block, Look, RowError};
 use crate::place::{excerpt_of, place_of};
 use crate::rows::json_block::{invalid_utf8, json_problem};
 
@@ -20,8 +20,6 @@ pub(crate) struct CsvBlock {
     bytes: Vec<u8>,
     /// The text of cells in which quotes are doubled, undoubled.
     undoubled: Vec<u8>,
-    /// For every cell whose text is there: where.
-    moved: Vec<Option<(u32, u32)>>,
     cells: Vec<Cell>,
     rows: Vec<Row>,
     header: Arc<Header>,
@@ -31,7 +29,11 @@ pub(crate) struct CsvBlock {
 impl CsvBlock {
     pub(super) fn new(bytes: Vec<u8>, cutter: Cutter, header: Arc<Header>, first_row: u64) -> Self {
         let Cutter { cells, rows, .. } = cutter;
-        CsvBlock { bytes, undoubled: Vec::new(), moved: Vec::new(), cells, rows, header, first_row }
+        CsvBlock { bytes, undoubled: Vec::new(), cells, rows, header, first_row }
+    }
+
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
     }
 
     pub(super) fn row_count(&self) -> usize {
@@ -58,14 +60,20 @@ impl CsvBlock {
     }
 
     fn cell_bytes(&self, index: usize) -> &[u8] {
-        match self.moved.get(index).copied().flatten() {
-            Some((start, end)) => &self.undoubled[start as usize..end as usize],
-            None => &self.bytes[self.cells[index].start as usize..self.cells[index].end as usize],
+        let cell = self.cells[index];
+        match cell.escaped {
+            true => &self.undoubled[cell.undoubled.0 as usize..cell.undoubled.1 as usize],
+            false => &self.bytes[cell.start as usize..cell.end as usize],
         }
     }
 
     /// The row as a mapping, with texts from `whole` and `undoubled` when both are UTF-8.
-    fn row_value<'b>(&'b self, row: &Row, texts: Option<(&'b str, &'b str)>) -> Result<Value<'b>, RowError> {
+    fn row_value<'b>(
+        &'b self,
+        row: &Row,
+        texts: Option<(&'b str, &'b str)>,
+        look: Look<'_>,
+    ) -> Result<Value<'b>, RowError> {
         if let Some(stray) = row.stray {
             return Err(self
                 .error(row, Code::E028, "text follows the closing quote of a cell", stray - row.start)
@@ -85,9 +93,9 @@ impl CsvBlock {
                 continue;
             }
             let name: &'b str = &self.header.names[column];
-            let value =
-                cell_value(self.header.kinds[column], text, name).map_err(|error| self.shifted(row, index, error))?;
-            object.set(Cow::Borrowed(name), value);
+            let value = cell_value(self.header.kinds[column], text, name, look.is_none_or(|look| look(name)))
+                .map_err(|error| self.shifted(row, index, error))?;
+            object.push_unique(Cow::Borrowed(name), value);
         }
         Ok(Value::Object(object))
     }
@@ -96,9 +104,10 @@ impl CsvBlock {
         let Some((whole, undoubled)) = texts else {
             return std::str::from_utf8(self.cell_bytes(index)).map_err(|error| error.valid_up_to());
         };
-        Ok(match self.moved.get(index).copied().flatten() {
-            Some((start, end)) => &undoubled[start as usize..end as usize],
-            None => &whole[self.cells[index].start as usize..self.cells[index].end as usize],
+        let cell = self.cells[index];
+        Ok(match cell.escaped {
+            true => &undoubled[cell.undoubled.0 as usize..cell.undoubled.1 as usize],
+            false => &whole[cell.start as usize..cell.end as usize],
         })
     }
 
@@ -151,24 +160,20 @@ impl Block for CsvBlock {
     }
 
     fn prepare(&mut self) {
-        self.moved = Vec::with_capacity(self.cells.len());
-        for cell in &self.cells {
-            if !cell.escaped {
-                self.moved.push(None);
-                continue;
-            }
+        self.undoubled.reserve(self.bytes.len() / 2);
+        for cell in self.cells.iter_mut().filter(|cell| cell.escaped) {
             let start = self.undoubled.len() as u32;
             undouble(&self.bytes[cell.start as usize..cell.end as usize], &mut self.undoubled);
-            self.moved.push(Some((start, self.undoubled.len() as u32)));
+            cell.undoubled = (start, self.undoubled.len() as u32);
         }
     }
 
-    fn visit<'b>(&'b self, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>)) {
+    fn visit<'b>(&'b self, look: Look<'_>, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>)) {
         let whole = simdutf8::basic::from_utf8(&self.bytes).ok();
         let undoubled = simdutf8::basic::from_utf8(&self.undoubled).ok();
         let texts = whole.zip(undoubled);
         for (index, row) in self.rows.iter().enumerate() {
-            visit(index, self.row_value(row, texts));
+            visit(index, self.row_value(row, texts, look));
         }
     }
 
@@ -202,26 +207,15 @@ impl RowError {
     }
 }
 
-fn undouble(cell: &[u8], out: &mut Vec<u8>) {
-    let mut from = 0;
-    for quote in memchr::memchr_iter(b'"', cell) {
-        if quote >= from {
-            out.extend_from_slice(&cell[from..=quote]);
-            from = quote + 2;
-        }
-    }
-    out.extend_from_slice(cell.get(from..).unwrap_or_default());
-}
-
 /// What the text of a cell means in a column of this kind.
-pub(crate) fn cell_value<'b>(kind: CellKind, text: &'b str, name: &str) -> Result<Value<'b>, RowError> {
+pub(crate) fn cell_value<'b>(kind: CellKind, text: &'b str, name: &str, deep: bool) -> Result<Value<'b>, RowError> {
     match kind {
         CellKind::Text => Ok(Value::from(text)),
         CellKind::Bracketed if !is_bracketed(text) => Ok(Value::from(text)),
-        CellKind::Bracketed | CellKind::Json => cell_json(text, name),
+        CellKind::Bracketed | CellKind::Json => cell_json(text, name, deep),
         CellKind::Typed(declared) if declared.is_text() => Ok(Value::from(text)),
         CellKind::Typed(declared) => {
-            let value = cell_json(text, name)?;
+            let value = cell_json(text, name, deep)?;
             match declared.admits(&value) {
                 true => Ok(value),
                 false => {
@@ -239,8 +233,9 @@ pub(crate) fn is_bracketed(text: &str) -> bool {
     text.len() >= 2 && text.starts_with('[') && text.ends_with(']')
 }
 
-fn cell_json<'b>(text: &'b str, name: &str) -> Result<Value<'b>, RowError> {
-    json::read(text).map_err(|error| {
+fn cell_json<'b>(text: &'b str, name: &str, deep: bool) -> Result<Value<'b>, RowError> {
+    let read = if deep { json::read(text) } else { json::skim(text) };
+    read.map_err(|error| {
         let offset = Some(error.offset);
         let mut problem = json_problem(error);
         problem.path = problem.path.under(&Path::key(name));

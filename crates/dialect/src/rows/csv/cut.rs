@@ -7,6 +7,14 @@ pub(super) struct Cell {
     pub(super) end: u32,
     /// Whether quotes are doubled in it.
     pub(super) escaped: bool,
+    /// Where its text without doubled quotes is, once that was made.
+    pub(super) undoubled: (u32, u32),
+}
+
+impl Cell {
+    fn new(start: usize, end: usize, escaped: bool) -> Self {
+        Cell { start: start as u32, end: end as u32, escaped, undoubled: (0, 0) }
+    }
 }
 
 /// A row: its cells and its bytes.
@@ -118,7 +126,7 @@ impl Cutter {
             None => *at = bytes.len(),
             Some(more) => *at = start + more,
         }
-        self.cells.push(Cell { start: start as u32, end: *at as u32, escaped: false });
+        self.cells.push(Cell::new(start, *at, false));
         self.stop(bytes, *at, ended)
     }
 
@@ -129,10 +137,9 @@ impl Cutter {
         let mut from = start;
         let mut escaped = false;
         let end = loop {
-            let Some(more) = memchr::memchr(b'"', &bytes[from..]) else {
+            let Some(quote) = find_quote(bytes, from) else {
                 return Stop::Cut(if ended { Cut::Unclosed } else { Cut::Incomplete });
             };
-            let quote = from + more;
             match bytes.get(quote + 1) {
                 Some(b'"') => {
                     escaped = true;
@@ -142,8 +149,10 @@ impl Cutter {
                 _ => break quote,
             }
         };
-        *lines += crate::place::line_ends(&bytes[start..end]);
-        self.cells.push(Cell { start: start as u32, end: end as u32, escaped });
+        if memchr::memchr2(b'\n', b'\r', &bytes[start..end]).is_some() {
+            *lines += crate::place::line_ends(&bytes[start..end]);
+        }
+        self.cells.push(Cell::new(start, end, escaped));
         *at = end + 1;
         match bytes.get(*at) {
             None | Some(b'\n' | b'\r') => self.stop(bytes, *at, ended),
@@ -164,5 +173,68 @@ impl Cutter {
             (Some(b'\r'), _) => Stop::Line(at + 1),
             (Some(_), _) => Stop::Delimiter,
         }
+    }
+}
+
+/// The first quote at or after `from`. Cells with JSON in them have one every few bytes, so the first bytes are looked
+/// at here, and only then in wide steps.
+#[inline]
+fn find_quote(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    while at < from + 32 {
+        let Some(Ok(word)) = bytes.get(at..at + 8).map(<[u8; 8]>::try_from) else { break };
+        let marks = quote_marks(word);
+        if marks != 0 {
+            return Some(at + (marks.trailing_zeros() / 8) as usize);
+        }
+        at += 8;
+    }
+    memchr::memchr(b'"', &bytes[at..]).map(|more| at + more)
+}
+
+/// Appends a cell's text with one quote for every two.
+pub(super) fn undouble(cell: &[u8], out: &mut Vec<u8>) {
+    let mut at = 0;
+    while let Some(Ok(word)) = cell.get(at..at + 8).map(<[u8; 8]>::try_from) {
+        let marks = quote_marks(word);
+        out.extend_from_slice(&word);
+        if marks == 0 {
+            at += 8;
+            continue;
+        }
+        let through = (marks.trailing_zeros() / 8) as usize + 1;
+        out.truncate(out.len() - (8 - through));
+        at += through + 1;
+    }
+    while let Some(&byte) = cell.get(at) {
+        out.push(byte);
+        at += if byte == b'"' { 2 } else { 1 };
+    }
+}
+
+/// A high bit at the lowest quote; higher marks may be wrong, the lowest never is.
+fn quote_marks(word: [u8; 8]) -> u64 {
+    let word = u64::from_le_bytes(word) ^ 0x2222_2222_2222_2222;
+    word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubled_quotes_become_one_at_every_offset() {
+        for length in 0..40 {
+            for at in 0..=length {
+                for pairs in 1..4 {
+                    let cell = format!("{}{}{}", "é".repeat(at), "\"\"".repeat(pairs), "b".repeat(length - at));
+                    let mut out = b"before".to_vec();
+                    undouble(cell.as_bytes(), &mut out);
+                    assert_eq!(String::from_utf8(out).ok(), Some(format!("before{}", cell.replace("\"\"", "\""))));
+                    assert_eq!(find_quote(cell.as_bytes(), 0), cell.find('"'));
+                }
+            }
+        }
+        assert_eq!(find_quote(b"no quote at all, and a long text too, longer than that", 3), None);
     }
 }

@@ -60,8 +60,7 @@ impl Csv {
             let mut cutter = Cutter::new(delimiter, source.line);
             cutter.cut(&source.pending, source.ended, 1);
             if let Some(&end) = cutter.ends.last() {
-                let rest = source.pending.split_off(end);
-                break (std::mem::replace(&mut source.pending, rest), cutter);
+                break (source.cut(end), cutter);
             }
             if source.ended {
                 return Err(unclosed(&source.pending, &cutter));
@@ -113,8 +112,7 @@ impl Container for Csv {
                 }
                 continue;
             };
-            let rest = self.source.pending.split_off(end);
-            let bytes = std::mem::replace(&mut self.source.pending, rest);
+            let bytes = self.source.cut(end);
             self.source.line = cutter.line;
             let block = CsvBlock::new(bytes, cutter, Arc::clone(&self.header), self.source.rows);
             self.source.rows += block.row_count() as u64;
@@ -124,6 +122,10 @@ impl Container for Csv {
 
     fn bytes_read(&self) -> u64 {
         self.source.read
+    }
+
+    fn recycle(&mut self, block: CsvBlock) {
+        self.source.recycle(block.into_bytes());
     }
 }
 

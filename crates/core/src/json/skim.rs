@@ -1,0 +1,72 @@
+//! Checking a value without building it, for readers that only want to know that it is strict JSON.
+//!
+//! *Invariant:* what is passed over here is refused by the same rules as what is read.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::read::{JsonError, JsonProblem, Reader, inside};
+use crate::path::Step;
+use crate::value::{Object, Value};
+
+/// Up to here keys are compared one by one.
+const FEW: usize = 24;
+
+impl<'a> Reader<'a> {
+    /// Passes over a value; a list or mapping comes back empty, all else as it is.
+    pub(super) fn skim(&mut self, depth: usize, keys: &mut Vec<Cow<'a, str>>) -> Result<Value<'a>, Box<JsonError>> {
+        self.skip_space();
+        match self.peek() {
+            Some(b'{') => self.skim_object(depth, keys).map(|()| Value::Object(Object::new())),
+            Some(b'[') => self.skim_array(depth, keys).map(|()| Value::Array(Vec::new())),
+            _ => self.value(depth),
+        }
+    }
+
+    fn skim_array(&mut self, depth: usize, keys: &mut Vec<Cow<'a, str>>) -> Result<(), Box<JsonError>> {
+        self.enter(depth)?;
+        if self.closes(b']') {
+            return Ok(());
+        }
+        for index in 0.. {
+            self.skim(depth + 1, keys).map_err(|error| inside(error, Step::Index(index)))?;
+            if self.ends(b']', "`,` or `]`")? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn skim_object(&mut self, depth: usize, keys: &mut Vec<Cow<'a, str>>) -> Result<(), Box<JsonError>> {
+        self.enter(depth)?;
+        if self.closes(b'}') {
+            return Ok(());
+        }
+        let first = keys.len();
+        let mut many = HashSet::new();
+        loop {
+            let (key, key_at) = self.key()?;
+            if is_repeated(&keys[first..], &mut many, &key) {
+                return Err(self.error_at(key_at, JsonProblem::DuplicateKey(key.into_owned())));
+            }
+            keys.push(key);
+            let at = keys.len() - 1;
+            self.skim(depth + 1, keys).map_err(|error| inside(error, Step::Key(keys[at].to_string())))?;
+            if self.ends(b'}', "`,` or `}`")? {
+                break;
+            }
+        }
+        keys.truncate(first);
+        Ok(())
+    }
+}
+
+fn is_repeated<'a>(keys: &[Cow<'a, str>], many: &mut HashSet<Cow<'a, str>>, key: &Cow<'a, str>) -> bool {
+    if keys.len() < FEW {
+        return keys.contains(key);
+    }
+    if many.is_empty() {
+        many.extend(keys.iter().cloned());
+    }
+    !many.insert(key.clone())
+}

@@ -21,48 +21,63 @@ enum Shape {
 }
 
 /// The fields of a case, in the order they are written.
-const FIELDS: &[(&str, Shape)] = &[
-    ("name", Shape::Text),
-    ("description", Shape::Text),
-    ("category", Shape::Text),
-    ("input", Shape::Text),
-    ("turns", Shape::Turns),
-    ("context", Shape::Mappings),
-    ("tools", Shape::Mappings),
-    ("memory_seeds", Shape::Seeds),
-    ("session_id", Shape::Text),
-    ("agent_args", Shape::Mapping),
-    ("tool_fixtures", Shape::Mapping),
-    ("checkpoint", Shape::Mapping),
-    ("extra_vars", Shape::Mapping),
-    ("expected_output", Shape::Any),
-    ("expected_turns", Shape::List),
-    ("expected_outcomes", Shape::Texts),
-    ("expected_trajectory", Shape::Mappings),
-    ("rubric", Shape::Text),
-    ("rubric_vars", Shape::Mapping),
-    ("labels", Shape::Mapping),
-    ("tags", Shape::Texts),
-    ("metadata", Shape::Mapping),
+const FIELDS: &[&str] = &[
+    "name",
+    "description",
+    "category",
+    "input",
+    "turns",
+    "context",
+    "tools",
+    "memory_seeds",
+    "session_id",
+    "agent_args",
+    "tool_fixtures",
+    "checkpoint",
+    "extra_vars",
+    "expected_output",
+    "expected_turns",
+    "expected_outcomes",
+    "expected_trajectory",
+    "rubric",
+    "rubric_vars",
+    "labels",
+    "tags",
+    "metadata",
 ];
+
+fn shape_of(name: &str) -> Option<Shape> {
+    Some(match name {
+        "name" | "description" | "category" | "input" | "session_id" | "rubric" => Shape::Text,
+        "turns" => Shape::Turns,
+        "context" | "tools" | "expected_trajectory" => Shape::Mappings,
+        "memory_seeds" => Shape::Seeds,
+        "agent_args" | "tool_fixtures" | "checkpoint" | "extra_vars" | "rubric_vars" | "labels" | "metadata" => {
+            Shape::Mapping
+        }
+        "expected_output" => Shape::Any,
+        "expected_turns" => Shape::List,
+        "expected_outcomes" | "tags" => Shape::Texts,
+        _ => return None,
+    })
+}
 
 /// Who may speak in a turn.
 pub const ROLES: &[&str] = &["user", "hitl", "system", "assistant"];
 
 /// The names of the case fields, in the order they are written.
 pub fn field_names() -> impl Iterator<Item = &'static str> {
-    FIELDS.iter().map(|(name, _)| *name)
+    FIELDS.iter().copied()
 }
 
 /// Whether a case knows a field of this name.
 pub fn is_field(name: &str) -> bool {
-    FIELDS.iter().any(|(known, _)| *known == name)
+    shape_of(name).is_some()
 }
 
 /// Whether the rules of a case look inside a field of this name.
 pub fn looks_into(name: &str) -> bool {
-    let inner = |shape: Shape| matches!(shape, Shape::Texts | Shape::Mappings | Shape::Turns | Shape::Seeds);
-    FIELDS.iter().any(|(known, shape)| *known == name && inner(*shape))
+    matches!(shape_of(name), Some(Shape::Texts | Shape::Mappings | Shape::Turns | Shape::Seeds))
 }
 
 /// Whether a field of this name holds an answer, so that it must never be open by accident.
@@ -84,8 +99,8 @@ pub fn problems(fields: &Object<'_>, problems: &mut Vec<Problem>) {
         Some(_) => {}
     }
     for (name, value) in fields.iter() {
-        if let Some((_, shape)) = FIELDS.iter().find(|(known, _)| *known == name) {
-            check(*shape, value, name, problems);
+        if let Some(shape) = shape_of(name) {
+            check(shape, value, name, problems);
         }
     }
 }
@@ -179,4 +194,14 @@ pub fn wrong_type(path: Path, name: &str, expected: &str, found: &Value<'_>) -> 
 /// Names in backticks, joined by commas.
 pub fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_has_a_shape() {
+        assert_eq!(FIELDS.iter().filter(|name| shape_of(name).is_some()).count(), 22);
+    }
 }

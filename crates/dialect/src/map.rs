@@ -23,6 +23,9 @@ pub enum IdRule {
     Row,
 }
 
+/// How many fit names are remembered.
+const KNOWN_NAMES: usize = 64;
+
 /// How a dialect makes a record of a row.
 pub(crate) trait Mapper: Sync {
     /// The record, or `None` with at least one problem in `notes`.
@@ -54,6 +57,8 @@ pub(crate) struct Notes<'f> {
     pub(crate) problems: Vec<Problem>,
     /// What was met.
     pub(crate) tally: Tally,
+    /// Names of fields that were found fit, in the order of the first row.
+    pub(crate) names: Vec<String>,
 }
 
 impl Notes<'_> {
@@ -71,10 +76,15 @@ impl Notes<'_> {
             );
             return None;
         };
-        for (name, _) in object.iter() {
+        for (index, (name, _)) in object.iter().enumerate() {
+            if self.names.get(index).is_some_and(|known| known == name) {
+                continue;
+            }
             if let Some(why) = name_problem(name) {
                 let message = format!("the field name `{}` {why}", name.escape_debug());
                 self.problem(Problem::new(Code::E033, Path::root(), message).help("rename the field"));
+            } else if index == self.names.len() && index < KNOWN_NAMES {
+                self.names.push(name.to_owned());
             }
         }
         Some(object)

@@ -98,7 +98,14 @@ fn work<C: Container, E: Each>(line: &Mutex<Line<C>>, job: &Job<'_, E>, send: &S
 fn finish<B: Block, E: Each>(mut block: B, job: &Job<'_, E>, bytes_read: u64) -> Done<B, E::Out> {
     block.prepare();
     let mut rows = Vec::with_capacity(block.len());
-    let mut notes = Notes { row: 0, file: job.file, files: job.files, problems: Vec::new(), tally: Tally::default() };
+    let mut notes = Notes {
+        row: 0,
+        file: job.file,
+        files: job.files,
+        problems: Vec::new(),
+        tally: Tally::default(),
+        names: Vec::new(),
+    };
     let first = block.first_row();
     let look = |field: &str| job.mapper.looks_into(field);
     let look: Look<'_> = if E::SHALLOW { Some(&look) } else { None };

@@ -28,7 +28,14 @@ impl fmt::Display for Loss {
 
 /// Reads a row back with the dialect's own mapper and lists what is not the same.
 pub(crate) fn losses(record: &Record<'_>, row: Value<'_>, mapper: &dyn Mapper) -> Vec<Loss> {
-    let mut notes = Notes { row: u64::MAX, file: "", files: &NoFiles, problems: Vec::new(), tally: Tally::default() };
+    let mut notes = Notes {
+        row: u64::MAX,
+        file: "",
+        files: &NoFiles,
+        problems: Vec::new(),
+        tally: Tally::default(),
+        names: Vec::new(),
+    };
     let back = mapper.map(row, &mut notes);
     let loss = |field: &str, why: String| Loss { id: record.id.as_str().to_owned(), field: field.to_owned(), why };
     if let Some(problem) = notes.problems.first() {

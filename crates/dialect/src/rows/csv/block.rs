@@ -93,8 +93,11 @@ impl CsvBlock {
                 continue;
             }
             let name: &'b str = &self.header.names[column];
-            let value = cell_value(self.header.kinds[column], text, name, look.is_none_or(|look| look(name)))
-                .map_err(|error| self.shifted(row, index, error))?;
+            let value = match self.header.kinds[column] {
+                CellKind::Text => Value::from(text),
+                kind => cell_value(kind, text, name, look.is_none_or(|look| look(name)))
+                    .map_err(|error| self.shifted(row, index, error))?,
+            };
             object.push_unique(Cow::Borrowed(name), value);
         }
         Ok(Value::Object(object))

@@ -34,19 +34,19 @@ impl From<Exit> for ExitCode {
 pub(crate) struct Failure {
     exit: Exit,
     file: Option<String>,
-    fault: Fault,
+    fault: Box<Fault>,
 }
 
 impl Failure {
     /// The request is at fault.
     pub(crate) fn usage(code: Code, message: impl Into<String>, help: impl Into<String>) -> Self {
         let fault = Problem::new(code, Path::root(), message).help(help).of_file();
-        Failure { exit: Exit::Usage, file: None, fault }
+        Failure { exit: Exit::Usage, file: None, fault: Box::new(fault) }
     }
 
     /// The data is at fault.
     pub(crate) fn invalid(file: &str, fault: Fault) -> Self {
-        Failure { exit: Exit::Invalid, file: Some(file.to_owned()), fault }
+        Failure { exit: Exit::Invalid, file: Some(file.to_owned()), fault: Box::new(fault) }
     }
 
     /// A file that was named cannot be opened.

@@ -10,14 +10,61 @@ fn faults_are_printed_with_place_line_caret_and_help() {
     let ran = heldset(&examples(), &["check", "broken/cases.jsonl"]);
     assert_eq!(ran.code, 3);
     assert_eq!(ran.err, "");
-    insta::assert_snapshot!(ran.out, @"");
+    insta::assert_snapshot!(ran.out, @r#"
+    error[E015]: wrong type
+     --> broken/cases.jsonl:2:50
+      |
+    2 | {"id": "tc-2", "input": "Name a prime.", "tags": "math"}
+      |                                                  ^^^^^^ `tags` must be a list, not text
+
+    error[E012]: duplicate id
+     --> broken/cases.jsonl:3:8
+      |
+    3 | {"id": "tc-1", "input": "What is 3+3?", "ground_truth": "6"}
+      |        ^^^^^^ duplicate id `tc-1`, first on line 1
+      |
+      = help: every record of a split needs an id of its own
+
+    error[E004]: integer beyond 64 bits
+     --> broken/cases.jsonl:4:61
+      |
+    4 | {"id": "tc-3", "input": "How many grains?", "ground_truth": 12345678901234567890123}
+      |                                                             ^ integer beyond 64 bits
+      |
+      = help: write it as text, in quotes: as a number it would be rounded
+
+    error[E017]: answers do not match the turns
+     --> broken/cases.jsonl:5:53
+      |
+    5 | {"id": "tc-4", "input": ["a", "b"], "ground_truth": ["x"]}
+      |                                                     ^^^^^ `ground_truth` has 1 answers, `input` 2 messages
+      |
+      = help: give one answer for each message (null where none is expected), or one text for the last
+
+    error[E002]: invalid JSON
+     --> broken/cases.jsonl:6:15
+      |
+    6 | {"id": "tc-5" "input": "Where is the comma?"}
+      |               ^ expected `,` or `}`, found `"`
+
+    broken/cases.jsonl: letta, 6 read, 1 kept, 5 refused, 0 dropped
+      mapped: ground_truth → expected_output (2)
+      kept as they are: input (4), tags (1)
+    "#);
 }
 
 #[test]
 fn a_file_without_faults_is_reported_and_ends_well() {
     let ran = heldset(&examples(), &["check", "letta/capitals.jsonl", "letta/sums.csv"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    insta::assert_snapshot!(ran.out, @"");
+    insta::assert_snapshot!(ran.out, @r#"
+    letta/capitals.jsonl: letta, 3 read, 3 kept, 0 refused, 0 dropped
+      mapped: ground_truth → expected_output (2), ground_truth → expected_turns (1)
+      kept as they are: input (3), metadata (1), tags (3)
+    letta/sums.csv: letta, 3 read, 3 kept, 0 refused, 0 dropped
+      mapped: ground_truth → expected_output (3)
+      kept as they are: agent_args (1), input (3)
+    "#);
 }
 
 #[test]

@@ -6,8 +6,16 @@ use crate::{examples, folder_with, heldset};
 fn records_go_to_standard_output_and_the_report_to_standard_error() {
     let ran = heldset(&examples(), &["convert", "letta/sums.csv", "--to", "jsonl"]);
     assert_eq!(ran.code, 0);
-    insta::assert_snapshot!(ran.out, @"");
-    insta::assert_snapshot!(ran.err, @"");
+    insta::assert_snapshot!(ran.out, @r#"
+    {"id":"001","input":"What is 3 + 4?","expected_output":"007"}
+    {"id":"002","input":"My number is 12.","turns":[{"content":"Double it.","role":"user"}],"agent_args":{"precision":0},"expected_output":"24"}
+    {"id":"003","input":"Add one, two and three.","expected_output":"6"}
+    "#);
+    insta::assert_snapshot!(ran.err, @r#"
+    letta/sums.csv: letta, 3 read, 3 kept, 0 refused, 0 dropped
+      mapped: ground_truth → expected_output (3)
+      kept as they are: agent_args (1), input (3)
+    "#);
 }
 
 #[test]
@@ -47,7 +55,8 @@ fn with_json_a_refusal_is_an_error_document() {
     let folder = folder_with("bad.jsonl", "{\"id\":\"a\"\n");
     let ran = heldset(folder.path(), &["convert", "bad.jsonl", "--to", "jsonl", "--json"]);
     assert_eq!(ran.code, 3);
-    assert!(ran.out.starts_with("{\"error\":{\"code\":\"E002\",\"line\":1,\"column\":10"), "{}", ran.out);
+    assert!(ran.out.starts_with("{\"error\":{\"code\":\"E002\",\"column\":10,"), "{}", ran.out);
+    assert_eq!(ran.out.lines().count(), 1);
 }
 
 #[test]

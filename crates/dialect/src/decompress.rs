@@ -93,7 +93,7 @@ impl Read for Limited {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let got = self.inner.read(buffer).map_err(|error| io::Error::other(Damaged(error.to_string())))?;
         self.yielded += got as u64;
-        let allowed = (self.consumed.load(Ordering::Relaxed) * RATIO).max(ALWAYS).min(MOST);
+        let allowed = (self.consumed.load(Ordering::Relaxed) * RATIO).clamp(ALWAYS, MOST);
         if self.yielded > allowed {
             return Err(io::Error::other(ExpandsTooMuch));
         }

@@ -90,7 +90,7 @@ struct FileBlock {
 }
 
 enum FileRows {
-    Read(DocumentBlock),
+    Read(Box<DocumentBlock>),
     Refused(Box<Fault>),
 }
 
@@ -115,7 +115,7 @@ impl Container for FolderRows<'_> {
 
     fn next_block(&mut self) -> Result<Option<FileBlock>, Box<Fault>> {
         let Some(name) = self.names.next() else { return Ok(None) };
-        let rows = self.open(&name).map_or_else(FileRows::Refused, FileRows::Read);
+        let rows = self.open(&name).map_or_else(FileRows::Refused, |rows| FileRows::Read(Box::new(rows)));
         let block = FileBlock { name, first_row: self.rows, rows };
         self.rows += block.len() as u64;
         Ok(Some(block))
@@ -151,12 +151,14 @@ impl Block for FileBlock {
 
     fn visit<'b>(&'b self, look: Look<'_>, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>)) {
         match &self.rows {
-            FileRows::Read(rows @ DocumentBlock::One(_)) => rows.visit(look, &mut |row, mut value| {
-                if let Ok(case) = &mut value {
-                    take_document_id(case, stem(&self.name));
-                }
-                visit(row, value);
-            }),
+            FileRows::Read(rows) if matches!(**rows, DocumentBlock::One(_)) => {
+                rows.visit(look, &mut |row, mut value| {
+                    if let Ok(case) = &mut value {
+                        take_document_id(case, stem(&self.name));
+                    }
+                    visit(row, value);
+                })
+            }
             FileRows::Read(rows) => rows.visit(look, visit),
             FileRows::Refused(fault) => visit(0, Err(RowError { problem: problem_of(fault), offset: None })),
         }

@@ -61,12 +61,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn is_repeated<'a>(keys: &[Cow<'a, str>], many: &mut HashSet<Cow<'a, str>>, key: &Cow<'a, str>) -> bool {
+fn is_repeated(keys: &[Cow<'_, str>], many: &mut HashSet<String>, key: &str) -> bool {
     if keys.len() < FEW {
-        return keys.contains(key);
+        return keys.iter().any(|known| known == key);
     }
     if many.is_empty() {
-        many.extend(keys.iter().cloned());
+        many.extend(keys.iter().map(|key| key.to_string()));
     }
-    !many.insert(key.clone())
+    !many.insert(key.to_owned())
 }

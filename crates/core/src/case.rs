@@ -117,16 +117,22 @@ fn check(shape: Shape, value: &Value<'_>, name: &str, problems: &mut Vec<Problem
         (Shape::Mapping, _) => problems.push(wrong_type(path(), name, "a mapping", value)),
         (_, Value::Array(items)) => {
             for (index, item) in items.iter().enumerate() {
-                check_item(shape, item, &path().then_index(index), problems);
+                // The path is made only when a rule needs it: most lists are lists of texts.
+                if !is_plain_item(shape, item) {
+                    check_item(shape, item, &path().then_index(index), problems);
+                }
             }
         }
         (_, _) => problems.push(wrong_type(path(), name, "a list", value)),
     }
 }
 
+fn is_plain_item(shape: Shape, item: &Value<'_>) -> bool {
+    matches!((shape, item), (Shape::Texts, Value::String(_)) | (Shape::Mappings, Value::Object(_)) | (Shape::List, _))
+}
+
 fn check_item(shape: Shape, item: &Value<'_>, path: &Path, problems: &mut Vec<Problem>) {
     match (shape, item) {
-        (Shape::Texts, Value::String(_)) | (Shape::Mappings, Value::Object(_)) | (Shape::List, _) => {}
         (Shape::Turns, Value::Object(turn)) => check_turn(turn, path, problems),
         (Shape::Seeds, Value::Object(seed)) => check_seed(seed, path, problems),
         (Shape::Texts, _) => problems.push(wrong_type(path.clone(), &path.to_string(), "text", item)),

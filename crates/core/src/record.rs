@@ -25,14 +25,14 @@ pub struct Record<'a> {
 pub struct RecordId<'a>(Cow<'a, str>);
 
 impl<'a> RecordId<'a> {
-    /// Checks an id as it stands in a file: text, or an integer that becomes its decimal text.
-    pub fn from_value(value: Value<'a>, path: &Path) -> Result<Self, Problem> {
+    /// Checks an id as it stands in the field `field` of a file: text, or an integer that becomes its decimal text.
+    pub fn from_value(value: Value<'a>, field: &str) -> Result<Self, Problem> {
         match value {
-            Value::String(text) => RecordId::from_text(text, path),
+            Value::String(text) => RecordId::from_text(text, field),
             Value::Number(number) if number.is_integer() => Ok(RecordId(Cow::Owned(number.to_string()))),
             other => Err(Problem::new(
                 Code::E013,
-                path.clone(),
+                Path::key(field),
                 format!("an id is text or an integer, not {}", other.type_name()),
             )
             .help("give each record a text `id`")),
@@ -40,14 +40,16 @@ impl<'a> RecordId<'a> {
     }
 
     /// Checks an id that is text.
-    pub fn from_text(text: impl Into<Cow<'a, str>>, path: &Path) -> Result<Self, Problem> {
+    pub fn from_text(text: impl Into<Cow<'a, str>>, field: &str) -> Result<Self, Problem> {
         let text = text.into();
         if text.is_empty() {
-            return Err(Problem::new(Code::E013, path.clone(), "the id is empty").help("give each record a text `id`"));
+            return Err(
+                Problem::new(Code::E013, Path::key(field), "the id is empty").help("give each record a text `id`")
+            );
         }
         match name_problem(&text) {
             None => Ok(RecordId(text)),
-            Some(why) => Err(Problem::new(Code::E013, path.clone(), format!("the id {why}")).help(
+            Some(why) => Err(Problem::new(Code::E013, Path::key(field), format!("the id {why}")).help(
                 "ids are compared byte by byte: write them in Unicode normal form C, without control characters",
             )),
         }
@@ -99,7 +101,7 @@ mod tests {
 
     #[test]
     fn an_id_is_text_or_an_integer() {
-        let id = |value| RecordId::from_value(value, &Path::key("id")).map(|id| id.as_str().to_owned()).ok();
+        let id = |value| RecordId::from_value(value, "id").map(|id| id.as_str().to_owned()).ok();
         assert_eq!(id(Value::from("007")), Some("007".into()));
         assert_eq!(id(Value::from(7)), Some("7".into()));
         assert_eq!(id(Value::Number(Number::from_f64(3.0).unwrap_or(Number::from_i64(0)))), Some("3".into()));

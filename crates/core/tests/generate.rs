@@ -3,7 +3,6 @@
 //! *Invariant:* nothing is written to disk, and every run tries the same cases.
 
 use heldset_core::number::Number;
-use heldset_core::path::Path;
 use heldset_core::record::{Record, RecordId};
 use heldset_core::value::{Object, Value};
 use heldset_core::visibility::{Policy, PolicyDraft};
@@ -74,7 +73,7 @@ pub(crate) fn policy() -> Policy {
 
 /// A record.
 pub(crate) fn record<'a>(id: &'a str, fields: Object<'a>) -> Record<'a> {
-    Record { id: RecordId::from_text(id, &Path::key("id")).unwrap(), fields }
+    Record { id: RecordId::from_text(id, "id").unwrap(), fields }
 }
 
 /// The same value with the keys of every mapping turned around.

@@ -130,7 +130,7 @@ impl Notes<'_> {
 
     /// An id as it stands in the field `name`.
     pub(crate) fn check_id<'a>(&mut self, value: Value<'a>, name: &str) -> Option<RecordId<'a>> {
-        match RecordId::from_value(value, &Path::key(name)) {
+        match RecordId::from_value(value, name) {
             Ok(id) => Some(id),
             Err(problem) => {
                 self.problem(problem);

@@ -1,7 +1,6 @@
 //! Writing lab manifests, and reading them back.
 
 use heldset_core::number::Number;
-use heldset_core::path::Path;
 use heldset_core::record::{Record, RecordId};
 use heldset_core::value::{Object, Value};
 use heldset_dialect::write::{Target, WriteOptions, Writer, writer};
@@ -41,7 +40,7 @@ pub(crate) fn check_round_trip(reading: &Reading) {
 }
 
 fn record(fields: Object<'static>) -> Record<'static> {
-    Record { id: RecordId::from_text("007", &Path::key("id")).unwrap(), fields }
+    Record { id: RecordId::from_text("007", "id").unwrap(), fields }
 }
 
 #[test]

@@ -134,6 +134,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A string whose opening quote is next.
+    #[inline]
     pub(super) fn string(&mut self) -> Result<Cow<'a, str>, Box<JsonError>> {
         let start = self.at + 1;
         let end = plain_run(self.bytes, start);
@@ -144,6 +145,19 @@ impl<'a> Reader<'a> {
         self.escaped_string(start, end)
     }
 
+    /// Passes over a string whose opening quote is next.
+    #[inline]
+    pub(super) fn skim_string(&mut self) -> Result<(), Box<JsonError>> {
+        let start = self.at + 1;
+        let end = plain_run(self.bytes, start);
+        if self.bytes.get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Ok(());
+        }
+        self.escaped_string(start, end).map(|_| ())
+    }
+
+    #[cold]
     fn escaped_string(&mut self, start: usize, first: usize) -> Result<Cow<'a, str>, Box<JsonError>> {
         let mut text = String::with_capacity(first - start + 32);
         let (mut from, mut end) = (start, first);
@@ -383,6 +397,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A key and its colon; also tells where the key starts.
+    #[inline]
     pub(super) fn key(&mut self) -> Result<(Cow<'a, str>, usize), Box<JsonError>> {
         self.skip_space();
         if self.peek() != Some(b'"') {

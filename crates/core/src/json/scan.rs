@@ -8,15 +8,23 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 /// The index of the first `"`, `\` or control character at or after `from`, or the length.
 ///
 /// Most texts are short, so two words come first; long ones are then passed over in wide steps.
+#[inline]
 pub fn plain_run(bytes: &[u8], from: usize) -> usize {
-    let mut at = from;
-    for _ in 0..2 {
-        match word_at(bytes, at) {
-            None => return tail(bytes, at),
-            Some(0) => at += 8,
-            Some(marks) => return at + first(marks),
+    if let Some(marks) = word_at(bytes, from) {
+        if marks != 0 {
+            return from + first(marks);
+        }
+        if let Some(marks) = word_at(bytes, from + 8)
+            && marks != 0
+        {
+            return from + 8 + first(marks);
         }
     }
+    long_run(bytes, from)
+}
+
+fn long_run(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
     while let Some(Ok(block)) = bytes.get(at..at + 32).map(<&[u8; 32]>::try_from) {
         if any_special(block) {
             break;

@@ -13,7 +13,7 @@ use crate::value::{Object, Value};
 const FEW: usize = 24;
 
 impl<'a> Reader<'a> {
-    /// Passes over a value; a list or mapping comes back empty, all else as it is.
+    /// Reads a value; a list or mapping is passed over and comes back empty.
     pub(super) fn skim(&mut self, depth: usize, keys: &mut Vec<Cow<'a, str>>) -> Result<Value<'a>, Box<JsonError>> {
         self.skip_space();
         match self.peek() {
@@ -23,13 +23,24 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Passes over a value.
+    fn pass(&mut self, depth: usize, keys: &mut Vec<Cow<'a, str>>) -> Result<(), Box<JsonError>> {
+        self.skip_space();
+        match self.peek() {
+            Some(b'"') => self.skim_string(),
+            Some(b'{') => self.skim_object(depth, keys),
+            Some(b'[') => self.skim_array(depth, keys),
+            _ => self.value(depth).map(|_| ()),
+        }
+    }
+
     fn skim_array(&mut self, depth: usize, keys: &mut Vec<Cow<'a, str>>) -> Result<(), Box<JsonError>> {
         self.enter(depth)?;
         if self.closes(b']') {
             return Ok(());
         }
         for index in 0.. {
-            self.skim(depth + 1, keys).map_err(|error| inside(error, Step::Index(index)))?;
+            self.pass(depth + 1, keys).map_err(|error| inside(error, Step::Index(index)))?;
             if self.ends(b']', "`,` or `]`")? {
                 break;
             }
@@ -51,7 +62,7 @@ impl<'a> Reader<'a> {
             }
             keys.push(key);
             let at = keys.len() - 1;
-            self.skim(depth + 1, keys).map_err(|error| inside(error, Step::Key(keys[at].to_string())))?;
+            self.pass(depth + 1, keys).map_err(|error| inside(error, Step::Key(keys[at].to_string())))?;
             if self.ends(b'}', "`,` or `}`")? {
                 break;
             }

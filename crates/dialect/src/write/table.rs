@@ -8,7 +8,6 @@
 use std::io::{self, Write};
 
 use heldset_core::json;
-use heldset_core::path::Path;
 use heldset_core::record::{Record, RecordId};
 use heldset_core::value::Value;
 
@@ -51,6 +50,6 @@ pub fn spooled(line: &str) -> io::Result<Record<'static>> {
         return Err(invalid("a kept line is not a record".to_owned()));
     };
     let id = fields.remove("id").unwrap_or(Value::Null);
-    let id = RecordId::from_value(id, &Path::key("id")).map_err(|problem| invalid(problem.message))?;
+    let id = RecordId::from_value(id, "id").map_err(|problem| invalid(problem.message))?;
     Ok(Record { id, fields }.into_owned())
 }

@@ -18,6 +18,7 @@ mod ids;
 mod lab;
 mod letta;
 mod map;
+mod open;
 mod place;
 mod pool;
 mod read;

@@ -8,8 +8,7 @@ use std::collections::HashSet;
 
 use thiserror::Error;
 
-use super::scan::plain_run;
-use crate::number::{Number, NumberError};
+use crate::number::NumberError;
 use crate::path::{Path, Step};
 use crate::value::{Object, Value};
 
@@ -96,8 +95,8 @@ pub fn read_prefix(text: &str, offset: usize) -> Result<(Value<'_>, usize), Json
 
 /// Errors are boxed inside, so that the good case moves only values.
 pub(super) struct Reader<'a> {
-    text: &'a str,
-    bytes: &'a [u8],
+    pub(super) text: &'a str,
+    pub(super) bytes: &'a [u8],
     pub(super) at: usize,
 }
 
@@ -131,176 +130,6 @@ impl<'a> Reader<'a> {
             Some(b'n') => self.word("null", Value::Null),
             _ => Err(self.syntax("a value")),
         }
-    }
-
-    /// A string whose opening quote is next.
-    #[inline]
-    pub(super) fn string(&mut self) -> Result<Cow<'a, str>, Box<JsonError>> {
-        let start = self.at + 1;
-        let end = plain_run(self.bytes, start);
-        if self.bytes.get(end) == Some(&b'"') {
-            self.at = end + 1;
-            return Ok(Cow::Borrowed(&self.text[start..end]));
-        }
-        self.escaped_string(start, end)
-    }
-
-    /// Passes over a string whose opening quote is next.
-    #[inline]
-    pub(super) fn skim_string(&mut self) -> Result<(), Box<JsonError>> {
-        let start = self.at + 1;
-        let end = plain_run(self.bytes, start);
-        if self.bytes.get(end) == Some(&b'"') {
-            self.at = end + 1;
-            return Ok(());
-        }
-        self.escaped_string(start, end).map(|_| ())
-    }
-
-    #[cold]
-    fn escaped_string(&mut self, start: usize, first: usize) -> Result<Cow<'a, str>, Box<JsonError>> {
-        let mut text = String::with_capacity(first - start + 32);
-        let (mut from, mut end) = (start, first);
-        loop {
-            text.push_str(&self.text[from..end]);
-            self.at = end;
-            match self.peek() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(Cow::Owned(text));
-                }
-                Some(b'\\') => text.push(self.escape()?),
-                Some(_) => return Err(self.syntax("an escaped control character")),
-                None => return Err(self.syntax("the closing quote of the text")),
-            }
-            from = self.at;
-            end = plain_run(self.bytes, from);
-        }
-    }
-
-    /// An escape whose backslash is next.
-    fn escape(&mut self) -> Result<char, Box<JsonError>> {
-        let start = self.at;
-        let letter = self.bytes.get(start + 1).copied();
-        self.at += 2;
-        Ok(match letter {
-            Some(b'"') => '"',
-            Some(b'\\') => '\\',
-            Some(b'/') => '/',
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => return self.unicode_escape(start),
-            _ => {
-                self.at = start;
-                return Err(self.syntax("an escape such as `\\n` or `\\u0041`"));
-            }
-        })
-    }
-
-    fn unicode_escape(&mut self, start: usize) -> Result<char, Box<JsonError>> {
-        let high = self.four_hex()?;
-        let code = match high {
-            0xd800..=0xdbff => {
-                if self.bytes.get(self.at..self.at + 2) != Some(b"\\u") {
-                    return Err(self.error_at(start, JsonProblem::LoneSurrogate));
-                }
-                self.at += 2;
-                let low = self.four_hex()?;
-                if !(0xdc00..=0xdfff).contains(&low) {
-                    return Err(self.error_at(start, JsonProblem::LoneSurrogate));
-                }
-                0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)
-            }
-            _ => high,
-        };
-        char::from_u32(code).ok_or_else(|| self.error_at(start, JsonProblem::LoneSurrogate))
-    }
-
-    fn four_hex(&mut self) -> Result<u32, Box<JsonError>> {
-        let mut code = 0;
-        for _ in 0..4 {
-            let digit = self.peek().and_then(|byte| (byte as char).to_digit(16));
-            let Some(digit) = digit else { return Err(self.syntax("four hexadecimal digits")) };
-            code = code * 16 + digit;
-            self.at += 1;
-        }
-        Ok(code)
-    }
-
-    fn number(&mut self) -> Result<Value<'a>, Box<JsonError>> {
-        let start = self.at;
-        let negative = self.peek() == Some(b'-');
-        if negative {
-            self.at += 1;
-        }
-        let first = self.at;
-        let mut small = self.plain_digits(0);
-        let whole = self.at - first;
-        if whole == 0 {
-            return Err(self.syntax("a digit"));
-        }
-        if whole > 1 && self.bytes[first] == b'0' {
-            self.at = first;
-            return Err(self.syntax("a number without leading zeros"));
-        }
-        let mut places = 0;
-        if self.peek() == Some(b'.') && matches!(self.bytes.get(self.at + 1), Some(b'0'..=b'9')) {
-            self.at += 1;
-            let point = self.at;
-            small = self.plain_digits(small);
-            places = self.at - point;
-        }
-        let signed = if negative { small.wrapping_neg() } else { small };
-        if whole + places <= 15 && !matches!(self.peek(), Some(b'.' | b'e' | b'E')) {
-            if places == 0 {
-                return Ok(Value::Number(Number::from_i64(signed)));
-            }
-            if let Some(number) = Number::from_short_decimal(signed, places) {
-                return Ok(Value::Number(number));
-            }
-        }
-        self.fraction_and_exponent()?;
-        Number::from_literal(&self.text[start..self.at])
-            .map(Value::Number)
-            .map_err(|error| self.error_at(start, JsonProblem::Number(error)))
-    }
-
-    /// Passes over digits and adds them to a number, which means something only while there are few.
-    #[inline]
-    fn plain_digits(&mut self, mut number: i64) -> i64 {
-        while let Some(digit @ b'0'..=b'9') = self.peek() {
-            number = number.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
-            self.at += 1;
-        }
-        number
-    }
-
-    fn fraction_and_exponent(&mut self) -> Result<(), Box<JsonError>> {
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            self.digits()?;
-        }
-        if let Some(b'e' | b'E') = self.peek() {
-            self.at += 1;
-            if let Some(b'+' | b'-') = self.peek() {
-                self.at += 1;
-            }
-            self.digits()?;
-        }
-        Ok(())
-    }
-
-    fn digits(&mut self) -> Result<(), Box<JsonError>> {
-        if !matches!(self.peek(), Some(b'0'..=b'9')) {
-            return Err(self.syntax("a digit"));
-        }
-        while let Some(b'0'..=b'9') = self.peek() {
-            self.at += 1;
-        }
-        Ok(())
     }
 
     fn word(&mut self, word: &'static str, value: Value<'a>) -> Result<Value<'a>, Box<JsonError>> {
@@ -421,7 +250,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn syntax(&self, expected: &'static str) -> Box<JsonError> {
+    pub(super) fn syntax(&self, expected: &'static str) -> Box<JsonError> {
         let found = match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
             None => "the end".to_owned(),
             Some(found) if found.is_control() => format!("the control character U+{:04X}", found as u32),

@@ -23,6 +23,16 @@ pub enum IdRule {
     Row,
 }
 
+impl IdRule {
+    /// The field where an id stands, as far as it stands in one.
+    pub(crate) fn field(&self) -> &str {
+        match self {
+            IdRule::Field(name) => name,
+            IdRule::Auto | IdRule::Row => "id",
+        }
+    }
+}
+
 /// How many fit names are remembered.
 const KNOWN_NAMES: usize = 64;
 

@@ -182,6 +182,18 @@ impl<E: Each> Reading<'_, E> {
         }
         self.take.header(csv.header())?;
         let format = decide(csv.names());
+        if format == Format::Records
+            && self.options.id == IdRule::Auto
+            && let [only] = csv.names()
+            && let Some(found) = only.chars().find(|letter| matches!(letter, ';' | '|' | '\t'))
+        {
+            let message = format!("the columns seem to be separated by `{}`", found.escape_debug());
+            let problem = Problem::new(Code::E031, Path::root(), message)
+                .help("separate them with `,` and name the file `.csv`, or with tabs and name it `.tsv`");
+            let line = csv.header();
+            let excerpt = crate::place::excerpt_of(line, 0, line.len());
+            return Err(Stop::Fault(Box::new(problem.at(Some(Place { line: 1, column: 1 }), Some(excerpt)))));
+        }
         self.rows(csv, format)
     }
 

@@ -54,10 +54,7 @@ impl Mapper for LettaMapper {
     }
 
     fn id_field(&self) -> &str {
-        match &self.id {
-            IdRule::Field(name) => name,
-            _ => "id",
-        }
+        self.id.field()
     }
 }
 

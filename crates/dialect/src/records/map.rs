@@ -34,10 +34,7 @@ impl Mapper for RecordsMapper {
     }
 
     fn id_field(&self) -> &str {
-        match &self.id {
-            IdRule::Field(name) => name,
-            _ => "id",
-        }
+        self.id.field()
     }
 }
 

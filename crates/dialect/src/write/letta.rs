@@ -10,7 +10,6 @@ use super::loss::losses;
 use super::rows::{RowWriter, Written, in_order};
 use crate::letta::LettaMapper;
 use crate::map::IdRule;
-use crate::report::DatasetInfo;
 
 /// Letta JSONL.
 pub(crate) struct LettaLinesWriter;
@@ -22,18 +21,6 @@ impl RowWriter for LettaLinesWriter {
         canonical::write_entries(sample.iter(), &mut bytes);
         let losses = losses(record, Value::Object(sample), &LettaMapper { id: IdRule::Auto });
         Written { bytes, losses }
-    }
-
-    fn head(&self, _info: &DatasetInfo) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn between(&self) -> &'static str {
-        "\n"
-    }
-
-    fn tail(&self) -> &'static str {
-        "\n"
     }
 }
 

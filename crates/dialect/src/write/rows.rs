@@ -22,13 +22,19 @@ pub trait RowWriter: Sync {
     fn row(&self, record: &Record<'_>) -> Written;
 
     /// What stands before the first row.
-    fn head(&self, info: &DatasetInfo) -> Vec<u8>;
+    fn head(&self, _info: &DatasetInfo) -> Vec<u8> {
+        Vec::new()
+    }
 
     /// What stands between two rows.
-    fn between(&self) -> &'static str;
+    fn between(&self) -> &'static str {
+        "\n"
+    }
 
     /// What stands after the last row.
-    fn tail(&self) -> &'static str;
+    fn tail(&self) -> &'static str {
+        "\n"
+    }
 }
 
 /// Canonical records, one JSON object per line.
@@ -40,18 +46,6 @@ pub(crate) struct JsonListWriter;
 impl RowWriter for JsonLinesWriter {
     fn row(&self, record: &Record<'_>) -> Written {
         Written { bytes: json_line(record), losses: Vec::new() }
-    }
-
-    fn head(&self, _info: &DatasetInfo) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn between(&self) -> &'static str {
-        "\n"
-    }
-
-    fn tail(&self) -> &'static str {
-        "\n"
     }
 }
 

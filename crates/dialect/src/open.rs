@@ -22,7 +22,7 @@ use crate::files::{Files, ReadSeek};
 use crate::format::Format;
 use crate::lab::LabMapper;
 use crate::letta::{self, LettaMapper};
-use crate::map::{Mapper, files_problem};
+use crate::map::{IdRule, Mapper, files_problem};
 use crate::pool::{self, Job};
 use crate::read::{Body, Each, ReadOptions, Take};
 use crate::records::RecordsMapper;

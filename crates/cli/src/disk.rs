@@ -45,7 +45,7 @@ impl Disk {
     }
 
     fn reach(&self, from: &str, path: &str) -> Result<PathBuf, FilesError> {
-        let joined = folder_of(Path::new(from)).join(path);
+        let joined = plain(&folder_of(Path::new(from)).join(path));
         if self.allow_outside {
             return Ok(joined);
         }
@@ -97,6 +97,11 @@ impl Files for Disk {
     }
 }
 
+/// The path without `.` in it, as people would write it.
+fn plain(path: &Path) -> PathBuf {
+    path.components().filter(|part| *part != Component::CurDir).collect()
+}
+
 fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -106,7 +111,7 @@ fn folder_of(path: &Path) -> PathBuf {
 
 /// Whether a path that does not exist would lie outside of `root`, going by its words alone.
 fn climbs_out(root: &Path, path: &Path) -> bool {
-    let Ok(inside) = path.strip_prefix(root) else { return true };
+    let Ok(inside) = path.strip_prefix(plain(root)) else { return true };
     let mut depth = 0_i64;
     for part in inside.components() {
         match part {

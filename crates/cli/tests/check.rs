@@ -166,3 +166,22 @@ fn a_schema_gives_cells_their_types() {
     assert_eq!(ran.code, 3);
     assert!(ran.err.contains("error[E037]") && ran.err.contains("did you mean `number`?"), "{}", ran.err);
 }
+
+#[test]
+fn equal_inputs_beside_different_memory_are_no_near_duplicates() {
+    let text = "{\"id\":1,\"input\":\"Book my usual route\",\"agent_args\":{\"u\":1}}\n{\"id\":2,\"input\":\"Book my usual route\",\"agent_args\":{\"u\":2}}\n{\"id\":3,\"input\":\"Fix the bug in task_1.py now\"}\n{\"id\":4,\"input\":\"Fix the bug in task_2.py now\"}\n";
+    let folder = folder_with("cases.jsonl", text);
+    let ran = heldset(folder.path(), &["check", "cases.jsonl"]);
+    assert!(!ran.out.contains("H003"), "{}", ran.out);
+}
+
+#[test]
+fn a_folder_is_an_agenthealth_file_back_end() {
+    let folder = folder_with("tc-1-v1.json", r#"{"id":"tc-1","version":1,"name":"n","initialPrompt":"old"}"#);
+    std::fs::write(folder.path().join("tc-1-v2.json"), r#"{"id":"tc-1","version":2,"name":"n","initialPrompt":"new"}"#).unwrap();
+    let ran = heldset(folder.path(), &["check", "."]);
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    assert!(ran.out.contains("2 read, 1 kept, 0 refused") && ran.out.contains("older versions: 1"), "{}", ran.out);
+    let ran = heldset(folder.path(), &["convert", ".", "--to", "jsonl"]);
+    assert_eq!(ran.out, "{\"id\":\"tc-1\",\"name\":\"n\",\"input\":\"new\",\"version\":2}\n");
+}

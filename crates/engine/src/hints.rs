@@ -15,8 +15,9 @@ const SENTENCE_WORDS: usize = 5;
 const COMPARED_WORDS: usize = 3;
 /// How many inputs are compared; in larger files the hint is about the first ones.
 const COMPARED_INPUTS: usize = 100_000;
-/// How many letters at each end of an input are compared.
-const COMPARED_LETTERS: usize = 24;
+/// Beside these, equal inputs are different cases.
+const GIVEN_TOO: &[&str] =
+    &["context", "tools", "memory_seeds", "session_id", "agent_args", "extra_vars", "tool_fixtures", "rubric_vars"];
 /// With fewer references than this, a missing one says nothing.
 const ENOUGH_REFERENCES: u64 = 5;
 
@@ -51,9 +52,7 @@ impl Each for Look {
                 .is_some_and(|outcomes| outcomes.iter().filter_map(Value::as_str).any(quotes_words)),
             referenced: fields.contains("input").then(|| is_referenced(fields)),
             words: match self.seen.fetch_add(1, Ordering::Relaxed) < COMPARED_INPUTS {
-                true => {
-                    fields.get("input").and_then(Value::as_str).and_then(|input| words_of(input, fields.get("turns")))
-                }
+                true => words_of(fields),
                 false => None,
             },
             id: None,
@@ -91,7 +90,7 @@ impl Count {
 
     fn hint(&self, code: Code, field: &str, what: &str, help: &str) -> Option<Fault> {
         let first = self.first.as_ref()?;
-        let message = format!("{} {what}, first in record `{first}`", self.count);
+        let message = format!("{what}: {}, first in record `{first}`", self.count);
         Some(Problem::new(code, Path::key(field), message).help(help).of_file())
     }
 }
@@ -121,24 +120,24 @@ impl Hints {
         let sentences = self.sentences.hint(
             Code::H001,
             "expected_output",
-            "references are whole sentences",
+            "references that are whole sentences",
             "an exact match will rarely pass: shorten them, or grade with `contains` or a judge",
         );
         let quotes = self.quotes.hint(
             Code::H002,
             "expected_outcomes",
-            "expected outcomes quote exact words",
+            "cases whose outcomes quote exact words",
             "describe the behaviour; put exact words into `expected_output`",
         );
         let unreferenced = self.unreferenced.hint(
             Code::H004,
             "expected_output",
-            "cases have no reference",
+            "cases without a reference",
             "graders that need one will leave them unscored",
         );
         let unreferenced = unreferenced.filter(|_| self.referenced >= ENOUGH_REFERENCES);
         let repeated = (repeated > 0).then(|| {
-            let message = format!("{repeated} inputs repeat an earlier one but for case, spaces and punctuation");
+            let message = format!("inputs that repeat an earlier one but for case, spaces and punctuation: {repeated}");
             Problem::new(Code::H003, Path::key("input"), message)
                 .help("near-duplicates count twice in every score: remove them, or keep them on purpose")
                 .of_file()
@@ -162,47 +161,23 @@ fn is_referenced(fields: &Object<'_>) -> bool {
     fields.iter().any(|(name, value)| heldset_core::case::is_answer(name) && !value.is_null())
 }
 
-/// A hash of the letters of an input and its turns, without case, spaces and punctuation.
-fn words_of(input: &str, turns: Option<&Value<'_>>) -> Option<u64> {
-    let turns = turns.and_then(Value::as_array).unwrap_or_default();
+/// A hash of the letters of an input and its turns, without case, spaces and punctuation. None for an input that is
+/// short, or that stands beside other things an agent is given.
+fn words_of(fields: &Object<'_>) -> Option<u64> {
+    let input = fields.get("input")?.as_str()?;
+    if GIVEN_TOO.iter().any(|name| fields.contains(name)) || input.split_whitespace().nth(COMPARED_WORDS - 1).is_none()
+    {
+        return None;
+    }
+    let turns = fields.get("turns").and_then(Value::as_array).unwrap_or_default();
     let contents = turns.iter().filter_map(|turn| turn.as_object()?.get("content")?.as_str());
-    let mut words = Words::default();
-    let mut spaces = 0;
-    for text in std::iter::once(input).chain(contents) {
-        words.text(text);
-        spaces += text.bytes().take(COMPARED_LETTERS).filter(|byte| *byte == b' ').count();
-    }
-    (spaces + 1 >= COMPARED_WORDS).then_some(words.0)
-}
-
-/// A plain rolling hash of the first and last letters and their number: enough for a hint, and cheap.
-#[derive(Default)]
-struct Words(u64);
-
-impl Words {
-    fn text(&mut self, text: &str) {
-        let bytes = text.as_bytes();
-        self.letters(bytes.iter());
-        self.letters(bytes.iter().rev());
-        self.mix(count_letters(bytes));
-    }
-
-    fn letters<'b>(&mut self, bytes: impl Iterator<Item = &'b u8>) {
-        for byte in bytes.filter(|byte| is_letter(**byte)).take(COMPARED_LETTERS) {
-            self.mix(u64::from(*byte | 0x20));
-        }
-    }
-
-    fn mix(&mut self, word: u64) {
-        self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01b3);
-    }
+    let letters = std::iter::once(input).chain(contents).flat_map(str::bytes).filter(|byte| is_letter(*byte));
+    Some(
+        letters
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte | 0x20)).wrapping_mul(0x0100_0000_01b3)),
+    )
 }
 
 fn is_letter(byte: u8) -> bool {
     ((byte | 0x20).wrapping_sub(b'a') < 26) | (byte.wrapping_sub(b'0') < 10) | (byte >= 0x80)
-}
-
-/// Counted in small sums, which the compiler turns into wide instructions.
-fn count_letters(bytes: &[u8]) -> u64 {
-    bytes.chunks(128).map(|chunk| u64::from(chunk.iter().map(|byte| u8::from(is_letter(*byte))).sum::<u8>())).sum()
 }

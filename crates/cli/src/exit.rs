@@ -11,7 +11,7 @@ use heldset_core::fault::{Fault, Problem};
 use heldset_core::path::Path;
 
 use crate::args::Cli;
-use crate::print;
+use crate::print::{self, Severity};
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,11 @@ impl Failure {
         Failure::usage(Code::E104, message, "check the folder, its permissions and the free space")
     }
 
+    /// What is wrong.
+    pub(crate) fn fault(&self) -> &Fault {
+        &self.fault
+    }
+
     /// Prints it where it belongs and gives the exit code.
     pub(crate) fn report(&self, cli: &Cli) -> ExitCode {
         self.print(cli.json, print::styled(cli.color, &io::stderr()));
@@ -75,7 +80,7 @@ impl Failure {
             false => writeln!(
                 io::stderr(),
                 "{}",
-                print::fault::text(self.file.as_deref().unwrap_or(""), &self.fault, styled)
+                print::fault::text(self.file.as_deref().unwrap_or(""), &self.fault, Severity::Error, styled)
             ),
         };
         // Nobody is left to be told when the terminal is gone.
@@ -85,13 +90,18 @@ impl Failure {
 
 /// Ends a command line that cannot be understood; help and version are no errors.
 pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
-    let is_answer = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    if is_answer || !json {
+    let is_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) || is_help && !json {
+        // Nobody is left to be told when the terminal is gone.
         drop(error.print());
-        return if is_answer { Exit::Fine.into() } else { Exit::Usage.into() };
+        return if is_help { Exit::Usage.into() } else { Exit::Fine.into() };
     }
     let text = error.to_string();
-    let message = text.lines().next().unwrap_or("").trim_start_matches("error: ").replace('\'', "`");
-    Failure::usage(Code::E105, message, "see `heldset --help`").print(true, false);
+    let plain = |line: &str| line.trim().trim_start_matches("error: ").trim_start_matches("tip: ").replace('\'', "`");
+    let paragraph: Vec<String> = text.lines().take_while(|line| !line.trim().is_empty()).map(plain).collect();
+    let message = if is_help { "a command is missing".to_owned() } else { paragraph.join(" ") };
+    let tip = text.lines().find(|line| line.trim_start().starts_with("tip: ")).map(plain);
+    Failure::usage(Code::E105, message, tip.unwrap_or_else(|| "see `heldset --help`".to_owned()))
+        .print(json, print::styled(crate::args::Color::Auto, &io::stderr()));
     Exit::Usage.into()
 }

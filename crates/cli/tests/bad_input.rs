@@ -97,7 +97,8 @@ fn empty_and_foreign_files_are_refused() {
     refused("e.jsonl", "", "E023");
     refused("e.json", "[]", "E023");
     refused("e.csv", "id,x\n", "E023");
-    refused("e.yaml", "", "E024");
+    refused("e.yaml", "", "E023");
+    refused("e.parquet", "hello", "E034");
     refused("k.yaml", "id: network\ncities: [a, b]\n", "E024");
     refused("one.json", "{\"id\": \"a\",\n \"x\": 1}", "E024");
 }

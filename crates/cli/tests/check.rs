@@ -111,11 +111,7 @@ fn a_missing_file_is_a_usage_error_that_says_so() {
     let ran = heldset(&examples(), &["check", "nope.jsonl"]);
     assert_eq!(ran.code, 2);
     assert_eq!(ran.out, "");
-    assert!(
-        ran.err.starts_with("error[E101]: cannot be opened: `nope.jsonl` cannot be opened: no such file"),
-        "{}",
-        ran.err
-    );
+    assert!(ran.err.starts_with("error[E101]: `nope.jsonl` cannot be opened: no such file"), "{}", ran.err);
     let ran = heldset(&examples(), &["check", "--json", "nope.jsonl"]);
     assert_eq!(ran.code, 2);
     assert!(ran.out.starts_with("{\"error\":{\"code\":\"E101\""), "{}", ran.out);
@@ -178,10 +174,21 @@ fn equal_inputs_beside_different_memory_are_no_near_duplicates() {
 #[test]
 fn a_folder_is_an_agenthealth_file_back_end() {
     let folder = folder_with("tc-1-v1.json", r#"{"id":"tc-1","version":1,"name":"n","initialPrompt":"old"}"#);
-    std::fs::write(folder.path().join("tc-1-v2.json"), r#"{"id":"tc-1","version":2,"name":"n","initialPrompt":"new"}"#).unwrap();
+    std::fs::write(folder.path().join("tc-1-v2.json"), r#"{"id":"tc-1","version":2,"name":"n","initialPrompt":"new"}"#)
+        .unwrap();
     let ran = heldset(folder.path(), &["check", "."]);
     assert_eq!(ran.code, 0, "{}", ran.out);
     assert!(ran.out.contains("2 read, 1 kept, 0 refused") && ran.out.contains("older versions: 1"), "{}", ran.out);
     let ran = heldset(folder.path(), &["convert", ".", "--to", "jsonl"]);
     assert_eq!(ran.out, "{\"id\":\"tc-1\",\"name\":\"n\",\"input\":\"new\",\"version\":2}\n");
+}
+
+#[test]
+fn one_missing_file_does_not_hide_the_others() {
+    let ran = heldset(&examples(), &["check", "nope.jsonl", "broken/cases.jsonl", "--json"]);
+    assert_eq!(ran.code, 2);
+    let answer = json::read(ran.out.trim()).unwrap();
+    let files = answer.as_object().unwrap().get("files").unwrap().as_array().unwrap();
+    assert_eq!(files.len(), 2);
+    assert!(ran.out.contains("E101") && ran.out.contains("E012"), "{}", ran.out);
 }

@@ -75,3 +75,30 @@ fn an_output_that_cannot_be_written_says_so() {
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("error[E104]"), "{}", ran.err);
 }
+
+#[test]
+fn what_is_lost_is_told_once_counted_and_still_readable() {
+    let rows = r#"{"id":"a","input":"q","expected_output":"","turns":[{"role":"hitl","content":"x"}],"context":[{"content":"c"}]}
+{"id":"b","input":"[i]","expected_output":"[x]","turns":[{"role":"hitl","content":"x"}]}
+"#;
+    let folder = folder_with("r.jsonl", rows);
+    let ran = heldset(folder.path(), &["convert", "r.jsonl", "--to", "letta-csv", "-o", "out.csv"]);
+    assert_eq!(ran.code, 3);
+    for field in ["`turns`", "`context`", "`expected_output`", "`input`"] {
+        assert!(ran.err.contains(field), "{field} is not listed: {}", ran.err);
+    }
+    let ran = heldset(folder.path(), &["convert", "r.jsonl", "--to", "letta-csv", "--lossy", "-o", "out.csv"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("warning[E036]") && !ran.err.contains(" 0 dropped"), "{}", ran.err);
+    let ran = heldset(folder.path(), &["check", "out.csv"]);
+    assert_eq!(ran.code, 0, "{}", ran.out);
+}
+
+#[test]
+fn guards_for_spreadsheets_are_told_and_written() {
+    let folder = folder_with("r.jsonl", "{\"id\":\"1\",\"x\":\"=1+1\"}\n");
+    let ran = heldset(folder.path(), &["convert", "r.jsonl", "--to", "csv", "--for-spreadsheet", "-o", "out.csv"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("warning[E036]"), "{}", ran.err);
+    assert_eq!(std::fs::read_to_string(folder.path().join("out.csv")).unwrap(), "id,x\n1,'=1+1\n");
+}

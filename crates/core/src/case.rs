@@ -77,7 +77,7 @@ pub fn is_field(name: &str) -> bool {
 
 /// Whether the rules of a case look inside a field of this name.
 pub fn looks_into(name: &str) -> bool {
-    matches!(shape_of(name), Some(Shape::Texts | Shape::Mappings | Shape::Turns | Shape::Seeds))
+    matches!(shape_of(name), Some(Shape::Texts | Shape::Mappings | Shape::Turns | Shape::Seeds | Shape::List))
 }
 
 /// Whether a field of this name holds an answer, so that it must never be open by accident.
@@ -98,10 +98,24 @@ pub fn problems(fields: &Object<'_>, problems: &mut Vec<Problem>) {
         ),
         Some(_) => {}
     }
+    turns_and_answers(fields, problems);
     for (name, value) in fields.iter() {
         if let Some(shape) = shape_of(name) {
             check(shape, value, name, problems);
         }
+    }
+}
+
+/// Answers for each turn are as many as there are messages.
+fn turns_and_answers(fields: &Object<'_>, problems: &mut Vec<Problem>) {
+    let Some(answers) = fields.get("expected_turns").and_then(Value::as_array) else { return };
+    let messages = 1 + fields.get("turns").and_then(Value::as_array).map_or(0, <[Value<'_>]>::len);
+    if answers.len() != messages {
+        let message = format!("`expected_turns` is {} long, input and turns are {messages}", answers.len());
+        problems.push(
+            Problem::new(Code::E017, Path::key("expected_turns"), message)
+                .help("give one answer for each message, null where none is expected"),
+        );
     }
 }
 

@@ -58,6 +58,11 @@ pub(crate) trait Block: Send {
     /// Where a byte of a row is.
     fn locate_offset(&self, row: usize, offset: usize) -> (Option<Place>, Option<Excerpt>);
 
+    /// Whether a row has a field that is not null.
+    fn has(&self, _row: usize, _field: &str) -> bool {
+        true
+    }
+
     /// The row as it stood in the file.
     fn source(&self, row: usize) -> Vec<u8>;
 }
@@ -68,14 +73,23 @@ pub(crate) struct RowError {
     pub(crate) problem: Problem,
     /// The byte of the row where it shows; without one the path is looked for.
     pub(crate) offset: Option<usize>,
+    /// What else is wrong with the row.
+    pub(crate) also: Vec<RowError>,
 }
 
 impl RowError {
-    pub(crate) fn locate(self, block: &(impl Block + ?Sized), row: usize) -> Fault {
+    /// One thing that is wrong.
+    pub(crate) fn new(problem: Problem, offset: Option<usize>) -> Self {
+        RowError { problem, offset, also: Vec::new() }
+    }
+
+    /// All that is wrong, with its places.
+    pub(crate) fn locate(self, block: &(impl Block + ?Sized), row: usize) -> Vec<Fault> {
         let (place, excerpt) = match self.offset {
             Some(offset) => block.locate_offset(row, offset),
             None => block.locate(row, &self.problem.path),
         };
-        self.problem.at(place, excerpt).in_file(block.file())
+        let first = self.problem.at(place, excerpt).in_file(block.file());
+        std::iter::once(first).chain(self.also.into_iter().flat_map(|error| error.locate(block, row))).collect()
     }
 }

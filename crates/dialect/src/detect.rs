@@ -36,12 +36,8 @@ pub(crate) fn shape_of(head: &[u8], whole: bool, name: &str) -> Shape {
     let named = shape_of_name(name);
     match text.trim_start().as_bytes().first() {
         Some(b'{') => object_shape(&text, whole, named),
-        Some(b'[') => match named {
-            Some(shape @ (Shape::JsonLines | Shape::Csv(_))) => shape,
-            Some(Shape::Yaml) if !looks_like_json_list(&text) => Shape::Yaml,
-            _ => Shape::JsonArray,
-        },
-        _ => named.unwrap_or_else(|| text_shape(&text)),
+        Some(b'[') => list_shape(&text, whole, named),
+        _ => text_shape(&text, named),
     }
 }
 
@@ -59,20 +55,45 @@ fn shape_of_name(name: &str) -> Option<Shape> {
     })
 }
 
-/// Several objects, one per line, or one object.
-fn object_shape(text: &str, whole: bool, named: Option<Shape>) -> Shape {
-    if let Some(shape @ (Shape::JsonLines | Shape::Csv(_))) = named {
-        return shape;
+/// What a file of columns is called by its name.
+pub(crate) fn columns_of_name(name: &str) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase();
+    match name.rsplit_once('.')?.1 {
+        "parquet" => Some("a Parquet"),
+        "arrow" | "feather" | "ipc" => Some("an Arrow"),
+        _ => None,
     }
-    let mut lines = text.split(['\n', '\r']).filter(|line| !line.trim().is_empty());
-    let first = lines.next().unwrap_or("");
-    let alone = whole && lines.next().is_none();
-    let first_is_whole = json::read(first).is_ok();
-    match (first_is_whole, alone, named) {
-        (true, false, _) => Shape::JsonLines,
-        (true, true, None) if !has_envelope(first) => Shape::JsonLines,
-        (false, _, Some(Shape::Yaml)) if !text.trim_start().starts_with("{\"") => Shape::Yaml,
+}
+
+/// Several objects, one per line, or one object, or YAML in braces.
+fn object_shape(text: &str, whole: bool, named: Option<Shape>) -> Shape {
+    let lines: Vec<&str> = text.split(['\n', '\r']).filter(|line| !line.trim().is_empty()).take(8).collect();
+    let alone = whole && lines.len() == 1;
+    let any_whole = lines.iter().any(|line| line.trim_start().starts_with('{') && json::read(line).is_ok());
+    match (any_whole, alone, named) {
+        (true, true, Some(Shape::JsonDocument | Shape::Yaml)) => Shape::JsonDocument,
+        (true, true, None) if has_envelope(lines[0]) => Shape::JsonDocument,
+        (true, _, _) => Shape::JsonLines,
+        (false, _, Some(Shape::JsonLines)) => Shape::JsonLines,
+        (false, _, Some(shape @ Shape::Csv(_))) => shape,
+        _ if !looks_like_json(text) => Shape::Yaml,
         _ => Shape::JsonDocument,
+    }
+}
+
+/// One list, or lines that are lists each, or YAML in brackets.
+fn list_shape(text: &str, whole: bool, named: Option<Shape>) -> Shape {
+    let lines = text.split(['\n', '\r']).filter(|line| !line.trim().is_empty()).take(2).count();
+    let inside = text.trim_start()[1..].trim_start();
+    let of_objects = inside.starts_with('{') || inside.is_empty() || inside.starts_with(']');
+    match named {
+        Some(Shape::JsonLines) if !(of_objects && (lines == 1 || !whole || json::read(text).is_ok())) => {
+            Shape::JsonLines
+        }
+        Some(shape @ Shape::Csv(_)) if !of_objects => shape,
+        Some(Shape::Yaml) if !looks_like_json(text) => Shape::Yaml,
+        None if of_objects && !looks_like_json(text) => Shape::Yaml,
+        _ => Shape::JsonArray,
     }
 }
 
@@ -81,27 +102,43 @@ fn has_envelope(line: &str) -> bool {
     ["items", "spec", "testCases", "hits", "kind"].iter().any(|key| object.contains(key))
 }
 
-fn looks_like_json_list(text: &str) -> bool {
+/// Whether what stands in the first brackets or braces is JSON rather than YAML: text in double quotes, or nothing.
+fn looks_like_json(text: &str) -> bool {
     let mut inside = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).skip(1);
     match inside.next() {
         Some(b'{') => matches!(inside.next(), None | Some(b'"' | b'}')),
-        first => matches!(first, None | Some(b']' | b'"')),
+        first => matches!(first, None | Some(b']' | b'}' | b'"')),
     }
 }
 
-fn text_shape(text: &str) -> Shape {
-    let line = text.lines().find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')).unwrap_or("");
+/// Text that is neither a list nor a mapping in JSON: what it surely is, else what its name says.
+fn text_shape(text: &str, named: Option<Shape>) -> Shape {
+    let rows = text.lines().filter(|line| !line.trim().is_empty());
+    if named == Some(Shape::JsonLines) && rows.clone().take(20).any(|line| line.trim_start().starts_with('{')) {
+        return Shape::JsonLines;
+    }
+    let mut lines = rows.filter(|line| !line.trim_start().starts_with('#'));
+    let (line, next) = (lines.next().unwrap_or(""), lines.next().unwrap_or(""));
     let start = line.trim_start();
+    let is_key = |line: &str| {
+        let (key, rest) = line.split_once(':').unwrap_or(("", "-"));
+        !key.is_empty() && !key.contains([',', '\t']) && (rest.trim().is_empty() || rest.starts_with(' '))
+    };
+    let goes_on = next.is_empty() || next.starts_with([' ', '-']) || is_key(next);
     let is_yaml = start.starts_with("- ") || start == "-" || start.starts_with("---") || start.starts_with('%');
-    let is_mapping = start
-        .split_once(':')
-        .is_some_and(|(key, rest)| !key.contains([',', '\t', '"']) && (rest.is_empty() || rest.starts_with(' ')));
-    match () {
-        () if is_yaml || is_mapping => Shape::Yaml,
-        () if line.contains('\t') => Shape::Csv(b'\t'),
-        () if line.contains(',') => Shape::Csv(b','),
-        () if matches!(start.as_bytes().first(), Some(b'"' | b'/' | b'-' | b'0'..=b'9')) => Shape::JsonLines,
-        () => Shape::Csv(b','),
+    let delimiter = match line {
+        line if line.contains('\t') && !line.contains(',') => Some(b'\t'),
+        line if line.contains(',') => Some(b','),
+        _ => None,
+    };
+    match (is_yaml || (is_key(start) && goes_on), delimiter, named) {
+        (true, _, Some(shape @ Shape::Csv(_))) if !is_yaml && delimiter.is_some() => shape,
+        (true, _, _) => Shape::Yaml,
+        (false, _, Some(Shape::Csv(b'\t'))) => Shape::Csv(b'\t'),
+        (false, Some(delimiter), _) if !start.starts_with(['/', '*']) => Shape::Csv(delimiter),
+        (false, _, Some(shape)) => shape,
+        _ if matches!(start.as_bytes().first(), Some(b'"' | b'/' | b'-' | b'0'..=b'9')) => Shape::JsonLines,
+        _ => Shape::Csv(b','),
     }
 }
 

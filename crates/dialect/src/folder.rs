@@ -160,7 +160,7 @@ impl Block for FileBlock {
                 })
             }
             FileRows::Read(rows) => rows.visit(look, visit),
-            FileRows::Refused(fault) => visit(0, Err(RowError { problem: problem_of(fault), offset: None })),
+            FileRows::Refused(fault) => visit(0, Err(RowError::new(problem_of(fault), None))),
         }
     }
 

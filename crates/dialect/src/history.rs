@@ -58,22 +58,29 @@ impl<O> Default for History<O> {
 
 impl<O> History<O> {
     /// Takes a row that became a record.
-    pub(crate) fn add(&mut self, key: IdKey, version: Option<u64>, spot: Spot, id_field: &str, out: O) -> Verdict<O> {
+    pub(crate) fn add<'f>(
+        &mut self,
+        key: IdKey,
+        version: Option<u64>,
+        spot: Spot,
+        id_field: impl Fn() -> &'f str,
+        out: O,
+    ) -> Verdict<O> {
         if version.is_none() && spot.file.is_none() && self.versions.is_empty() {
             return match self.ids.insert(key, spot.line) {
                 None => Verdict::Now(out),
-                Some(line) => Verdict::Repeated(repeated_id(id_field, &Spot { file: None, line })),
+                Some(line) => Verdict::Repeated(repeated_id(id_field(), &Spot { file: None, line })),
             };
         }
         if let Some(line) = self.ids.line_of(key) {
-            return Verdict::Repeated(repeated_id(id_field, &Spot { file: None, line }));
+            return Verdict::Repeated(repeated_id(id_field(), &Spot { file: None, line }));
         }
         let seen = self.versions.entry(key).or_default();
         let same = |first: &&Seen| first.version == version || first.version.is_none() || version.is_none();
         if let Some(first) = seen.iter().find(same) {
             return Verdict::Repeated(match (first.version, version) {
                 (Some(_), Some(version)) => repeated_version(version, &first.spot),
-                _ => repeated_id(id_field, &first.spot),
+                _ => repeated_id(id_field(), &first.spot),
             });
         }
         seen.push(Seen { version, spot });
@@ -81,9 +88,20 @@ impl<O> History<O> {
         Verdict::Waits
     }
 
-    /// Remembers a version that was refused, so that no older one takes its place.
-    pub(crate) fn refused(&mut self, key: IdKey, version: u64, spot: Spot) {
-        self.versions.entry(key).or_default().push(Seen { version: Some(version), spot });
+    /// Remembers a row that was refused: no older version takes its place, and its id is taken.
+    pub(crate) fn refused<'f>(
+        &mut self,
+        key: IdKey,
+        version: Option<u64>,
+        spot: Spot,
+        id_field: impl Fn() -> &'f str,
+    ) -> Option<Problem> {
+        if let Some(version) = version {
+            self.versions.entry(key).or_default().push(Seen { version: Some(version), spot });
+            return None;
+        }
+        let line = self.ids.insert(key, spot.line)?;
+        Some(repeated_id(id_field(), &Spot { file: None, line }))
     }
 
     /// Tells the taker of all rows that waited.

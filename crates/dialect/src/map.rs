@@ -51,8 +51,8 @@ pub(crate) trait Mapper: Sync {
         true
     }
 
-    /// The field that an id was taken from, to show where a repeated one stands.
-    fn id_field(&self) -> &str;
+    /// The fields that an id is taken from, the first that is there, to show where a repeated one stands.
+    fn id_fields(&self) -> Vec<&str>;
 }
 
 /// What a mapping may ask and must tell.
@@ -92,7 +92,7 @@ impl Notes<'_> {
             }
             if let Some(why) = name_problem(name) {
                 let message = format!("the field name `{}` {why}", name.escape_debug());
-                self.problem(Problem::new(Code::E033, Path::root(), message).help("rename the field"));
+                self.problem(Problem::new(Code::E033, Path::key(name), message).help("rename the field"));
             } else if index == self.names.len() && index < KNOWN_NAMES {
                 self.names.push(name.to_owned());
             }
@@ -174,7 +174,10 @@ impl Notes<'_> {
     }
 
     fn second_value(&mut self, from: &str, to: &str) {
-        let message = format!("`{from}` gives a second value for `{to}`");
+        let message = match from == to {
+            true => format!("another field already gives `{to}`"),
+            false => format!("`{from}` gives a second value for `{to}`"),
+        };
         self.problem(Problem::new(Code::E018, Path::key(from), message).help("keep one of the two"));
     }
 

@@ -100,7 +100,18 @@ impl<E: Each> Reading<'_, E> {
             head = look_ahead(&mut reader)?;
         }
         let whole = head.len() < HEAD;
+        if whole && head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).iter().all(u8::is_ascii_whitespace) {
+            return Ok(());
+        }
         let shape = detect::shape_of(&head, whole, &self.name);
+        if let Some(columns) = detect::columns_of_name(&self.name)
+            && !matches!(shape, Shape::Parquet | Shape::ArrowFile | Shape::ArrowStream)
+        {
+            let problem = Problem::new(Code::E034, Path::root(), format!("this is not {columns} file"));
+            return Err(Stop::Fault(Box::new(
+                problem.help("write the file again, or name it for what it is").of_file(),
+            )));
+        }
         let source = |head: Vec<u8>, reader| Source::new(Box::new(Cursor::new(head).chain(reader)));
         match shape {
             Shape::JsonLines => {

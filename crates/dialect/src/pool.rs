@@ -27,7 +27,7 @@ struct Done<B, O> {
 
 enum RowDone<O> {
     Kept { out: O, key: IdKey, version: Option<u64> },
-    Refused { faults: Vec<Fault>, version: Option<(IdKey, u64)> },
+    Refused { faults: Vec<Fault>, key: Option<IdKey>, version: Option<u64> },
 }
 
 /// What comes out of the line: a block, or the fault that ends the reading.
@@ -68,7 +68,7 @@ where
             scope.spawn(move || work(line, job, &send));
         }
         drop(send);
-        consume(receive, &line, job.mapper.id_field(), take, report)
+        consume(receive, &line, &job.mapper.id_fields(), take, report)
     })
 }
 
@@ -113,7 +113,7 @@ fn finish<B: Block, E: Each>(mut block: B, job: &Job<'_, E>, bytes_read: u64) ->
         let value = match value {
             Ok(value) => value,
             Err(error) => {
-                return rows.push(RowDone::Refused { faults: vec![error.locate(&block, row)], version: None });
+                return rows.push(RowDone::Refused { faults: error.locate(&block, row), key: None, version: None });
             }
         };
         notes.row = first + row as u64;
@@ -124,7 +124,8 @@ fn finish<B: Block, E: Each>(mut block: B, job: &Job<'_, E>, bytes_read: u64) ->
                 RowDone::Kept { key: IdKey::of(record.id.as_str()), version, out: job.each.record(record) }
             }
             record => RowDone::Refused {
-                version: version.zip(record).map(|(version, record)| (IdKey::of(record.id.as_str()), version)),
+                key: record.map(|record| IdKey::of(record.id.as_str())),
+                version,
                 faults: notes.problems.drain(..).map(|problem| located(problem, &block, row)).collect(),
             },
         });
@@ -141,7 +142,7 @@ fn located(problem: Problem, block: &impl Block, row: usize) -> Fault {
 fn consume<C: Container, O>(
     receive: Receiver<Parcel<C::Block, O>>,
     line: &Mutex<Line<C>>,
-    id_field: &str,
+    id_fields: &[&str],
     take: &mut dyn Take<O>,
     report: &mut Report,
 ) -> std::io::Result<()> {
@@ -154,7 +155,7 @@ fn consume<C: Container, O>(
             next += 1;
             match parcel {
                 Ok(done) => {
-                    let block = settle(done, id_field, &mut history, take, report)?;
+                    let block = settle(done, id_fields, &mut history, take, report)?;
                     if let Ok(mut line) = line.lock() {
                         line.container.recycle(block);
                     }
@@ -171,7 +172,7 @@ fn consume<C: Container, O>(
 
 fn settle<B: Block, O>(
     done: Done<B, O>,
-    id_field: &str,
+    id_fields: &[&str],
     history: &mut History<O>,
     take: &mut dyn Take<O>,
     report: &mut Report,
@@ -182,21 +183,23 @@ fn settle<B: Block, O>(
         report.read += 1;
         let spot = Spot { file: block.file().map(str::to_owned), line: block.line(row) };
         let faults = match made {
-            RowDone::Refused { faults, version } => {
-                if let Some((key, version)) = version {
-                    history.refused(key, version, spot);
-                }
+            RowDone::Refused { mut faults, key, version } => {
+                let field = || id_field_of(&block, row, id_fields);
+                let repeated = key.and_then(|key| history.refused(key, version, spot, field));
+                faults.extend(repeated.map(|problem| named(located(problem, &block, row))));
                 faults
             }
-            RowDone::Kept { out, key, version } => match history.add(key, version, spot, id_field, out) {
-                Verdict::Now(out) => {
-                    report.kept += 1;
-                    take.record(out)?;
-                    continue;
+            RowDone::Kept { out, key, version } => {
+                match history.add(key, version, spot, || id_field_of(&block, row, id_fields), out) {
+                    Verdict::Now(out) => {
+                        report.kept += 1;
+                        take.record(out)?;
+                        continue;
+                    }
+                    Verdict::Waits => continue,
+                    Verdict::Repeated(problem) => vec![named(located(problem, &block, row))],
                 }
-                Verdict::Waits => continue,
-                Verdict::Repeated(problem) => vec![named(located(problem, &block, row))],
-            },
+            }
         };
         report.refused += 1;
         report.faults += faults.len() as u64;
@@ -207,6 +210,11 @@ fn settle<B: Block, O>(
     }
     take.progress(bytes_read, report.read)?;
     Ok(block)
+}
+
+/// The field that a row's id stands in.
+fn id_field_of<'f>(block: &impl Block, row: usize, fields: &[&'f str]) -> &'f str {
+    fields.iter().copied().find(|field| block.has(row, field)).or(fields.last().copied()).unwrap_or("id")
 }
 
 /// A repeated id or version, with the id as it stands in the file.

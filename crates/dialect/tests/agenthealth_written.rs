@@ -95,7 +95,7 @@ fn what_cannot_be_carried_is_listed() {
         (r#"{"id":"a","input":"q","category":"c"}"#, "record `a`: `labels` would be added"),
         (r#"{"id":"a","input":"q","difficulty":"Easy"}"#, "record `a`: `difficulty` would be lost"),
         (r#"{"id":"a","input":"q","initialPrompt":"p"}"#, "record `a`: `initialPrompt` would be lost"),
-        (r#"{"id":"a","name":"n"}"#, "record `a`: `id` would be refused: there is no `initialPrompt`"),
+        (r#"{"id":"a","name":"n"}"#, "record `a`: `input` would be refused: there is no `initialPrompt`"),
         (r#"{"id":"a","input":"q","labels":["a:b"]}"#, "record `a`: `labels` would change"),
         (
             r#"{"id":"a","input":"q","expected_trajectory":[{"requiredTools":[]}]}"#,

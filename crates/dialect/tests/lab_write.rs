@@ -96,7 +96,14 @@ fn what_a_manifest_cannot_carry_is_listed() {
             r#"{"id":"a","input":"p","prompt":"q"}"#,
             &["record `a`: `prompt` would be refused: `prompt` gives a second value for `input`"],
         ),
-        (r#"{"id":"a","title":"no case"}"#, &["record `a`: `id` would be refused: there is no `prompt`"]),
+        (
+            r#"{"id":"a","title":"no case"}"#,
+            &[
+                "record `a`: `input` would be refused: there is no `prompt`",
+                "record `a`: `title` would be lost",
+                "record `a`: `metadata` would be added",
+            ],
+        ),
     ] {
         let options =
             ReadOptions { format: Some(heldset_dialect::Format::Records), id: IdRule::Auto, schema: None, threads: 1 };

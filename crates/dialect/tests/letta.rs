@@ -118,3 +118,35 @@ fn an_id_that_is_not_asked_for_stays_as_metadata() {
         }
     }
 }
+
+#[test]
+fn a_repeated_id_shows_the_field_it_stands_in() {
+    check(
+        "s.jsonl",
+        "{\"sample_id\":\"x\",\"id\":1,\"input\":\"a\"}\n{\"sample_id\":\"x\",\"id\":2,\"input\":\"b\"}\n",
+        &[r#"{"id":"x","input":"a","original_id":1}"#],
+        &["E012 2:14 sample_id"],
+    );
+    check(
+        "s.csv",
+        "sample_id,id,input\nx,1,a\nx,2,b\n",
+        &[r#"{"id":"x","input":"a","original_id":"1"}"#],
+        &["E012 3:1 sample_id"],
+    );
+    check(
+        "s.jsonl",
+        "{\"id\":\"a\",\"input\":5}\n{\"id\":\"a\",\"input\":\"x\"}\n",
+        &[],
+        &["E015 1:19 input", "E012 2:7 id"],
+    );
+}
+
+#[test]
+fn every_bad_cell_of_a_row_is_reported() {
+    check(
+        "s.csv",
+        "input,tags,metadata,agent_args\nq,x,{a},[1\n",
+        &[],
+        &["E030 2:3 tags", "E030 2:6 metadata", "E030 2:11 agent_args"],
+    );
+}

@@ -8,6 +8,7 @@ mod columns;
 mod compat;
 mod compat_cases;
 mod damaged;
+mod detect;
 mod fuzz;
 mod lab;
 mod lab_fixtures;

@@ -5,14 +5,13 @@
 
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
-use heldset_core::code::Code;
-use heldset_core::fault::{Fault, Problem};
-use heldset_core::path::Path;
+use heldset_core::fault::Fault;
 use heldset_core::record::Record;
-use heldset_dialect::write::{ColumnSet, Loss, Sidecar, Target, WriteOptions, Writer, Written, spooled, writer};
+use heldset_dialect::write::{ColumnSet, Sidecar, Target, WriteOptions, Writer, Written, spooled, writer};
 use heldset_dialect::{Each, Files, Input, ReadOptions, Report, Take, read};
 
 use crate::Listener;
+use crate::losses::Losses;
 
 /// A place for rows until they may be handed out.
 pub trait Temporary: Read + Write + Seek + Send {}
@@ -36,7 +35,7 @@ pub struct Conversion {
     /// The counts of the reading.
     pub report: Report,
     /// How many fields the target cannot carry.
-    pub losses: u64,
+    pub dropped: u64,
     /// Whether nothing may be handed out.
     pub refused: bool,
     writer: Writer,
@@ -59,21 +58,21 @@ pub fn convert(
         between: between(&writer),
         columns: ColumnSet::default(),
         started: false,
-        losses: 0,
-        lossy: options.lossy,
+        losses: Losses::default(),
         listener,
     };
     let report = read(input, reading, files, &WriteEach(&writer), &mut taking)?;
     if let Writer::Table(table) = &writer {
         for loss in table.losses(&taking.columns) {
-            taking.loss(&loss)?;
+            taking.losses.add(loss);
         }
     }
-    let Taking { spool, columns, losses, .. } = taking;
+    let Taking { spool, columns, losses, listener, .. } = taking;
+    let dropped = losses.tell(options, listener)?;
     let spool = spool.into_inner().map_err(io::IntoInnerError::into_error)?;
     let faulty = report.faults > 0 && !(options.keep_valid && report.kept > 0);
-    let refused = faulty || (losses > 0 && !options.lossy);
-    Ok(Conversion { report, losses, refused, writer, columns, spool })
+    let refused = faulty || (dropped > 0 && !options.lossy);
+    Ok(Conversion { report, dropped, refused, writer, columns, spool })
 }
 
 impl Conversion {
@@ -132,22 +131,14 @@ struct Taking<'t> {
     between: &'static str,
     columns: ColumnSet,
     started: bool,
-    losses: u64,
-    lossy: bool,
+    losses: Losses,
     listener: &'t mut dyn Converting,
-}
-
-impl Taking<'_> {
-    fn loss(&mut self, loss: &Loss) -> io::Result<()> {
-        self.losses += 1;
-        self.listener.fault(&loss_fault(loss, self.lossy))
-    }
 }
 
 impl Take<(Written, ColumnSet)> for Taking<'_> {
     fn record(&mut self, (written, columns): (Written, ColumnSet)) -> io::Result<()> {
-        for loss in &written.losses {
-            self.loss(loss)?;
+        for loss in written.losses {
+            self.losses.add(loss);
         }
         self.columns.merge(columns);
         if self.started {
@@ -172,14 +163,4 @@ impl Take<(Written, ColumnSet)> for Taking<'_> {
         self.listener.progress(bytes, rows);
         Ok(())
     }
-}
-
-fn loss_fault(loss: &Loss, lossy: bool) -> Fault {
-    let problem = Problem::new(Code::E036, Path::key(&loss.field), loss.to_string());
-    let help = if lossy {
-        "written all the same, as asked with `--lossy`"
-    } else {
-        "choose another target, or write it all the same with `--lossy`"
-    };
-    problem.help(help).of_file()
 }

@@ -71,7 +71,9 @@ pub(crate) struct Hints {
     quotes: Count,
     unreferenced: Count,
     referenced: u64,
-    words: Vec<u64>,
+    /// The letters of each input, and which record it is of.
+    words: Vec<(u64, u32)>,
+    records: u32,
 }
 
 #[derive(Default)]
@@ -109,14 +111,14 @@ impl Hints {
             Some(false) => self.unreferenced.add(id),
             None => {}
         }
-        self.words.extend(seen.words);
+        self.words.extend(seen.words.map(|words| (words, self.records)));
+        self.records = self.records.saturating_add(1);
     }
 
     pub(crate) fn into_faults(mut self) -> Vec<Fault> {
-        let all = self.words.len();
         self.words.sort_unstable();
-        self.words.dedup();
-        let repeated = all - self.words.len();
+        let pairs = self.words.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+        let (repeated, first) = pairs.fold((0, u32::MAX), |(count, first), pair| (count + 1, first.min(pair[1].1)));
         let sentences = self.sentences.hint(
             Code::H001,
             "expected_output",
@@ -137,7 +139,10 @@ impl Hints {
         );
         let unreferenced = unreferenced.filter(|_| self.referenced >= ENOUGH_REFERENCES);
         let repeated = (repeated > 0).then(|| {
-            let message = format!("inputs that repeat an earlier one but for case, spaces and punctuation: {repeated}");
+            let message = format!(
+                "inputs that repeat an earlier one but for case, spaces and punctuation: {repeated}, first in record number {}",
+                first + 1
+            );
             Problem::new(Code::H003, Path::key("input"), message)
                 .help("near-duplicates count twice in every score: remove them, or keep them on purpose")
                 .of_file()

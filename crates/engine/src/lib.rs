@@ -7,6 +7,7 @@ pub mod compat;
 pub mod convert;
 pub mod explain;
 mod hints;
+mod losses;
 
 use heldset_core::fault::Fault;
 
@@ -14,6 +15,11 @@ use heldset_core::fault::Fault;
 pub trait Listener {
     /// A fault, or a hint.
     fn fault(&mut self, fault: &Fault) -> std::io::Result<()>;
+
+    /// Something that is done all the same, because the user asked for it.
+    fn warning(&mut self, fault: &Fault) -> std::io::Result<()> {
+        self.fault(fault)
+    }
 
     /// How far the work is.
     fn progress(&mut self, bytes: u64, rows: u64);

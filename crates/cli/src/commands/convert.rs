@@ -14,7 +14,7 @@ use heldset_engine::{Listener, compat};
 use crate::args::{Cli, ConvertArgs};
 use crate::disk::{self, Disk};
 use crate::exit::{Exit, Failure};
-use crate::print::{self, progress::Progress};
+use crate::print::{self, Severity, progress::Progress};
 
 /// Translates a file; nothing is written unless all of it can be.
 pub(crate) fn run(cli: &Cli, args: &ConvertArgs) -> Result<Exit, Failure> {
@@ -31,8 +31,8 @@ pub(crate) fn run(cli: &Cli, args: &ConvertArgs) -> Result<Exit, Failure> {
         told.finish().map_err(|error| Failure::write(args.rejects.as_deref().unwrap_or(Path::new("-")), &error))?;
     if !cli.quiet {
         let report = match cli.json {
-            true => print::json::text(&print::json::report(&made.report)),
-            false => print::report::text(&file, &made.report),
+            true => print::json::text(&print::json::report(&made.report, made.dropped)),
+            false => print::report::text(&file, &made.report, made.dropped),
         };
         // A closed stderr is no reason to keep the data back.
         drop(writeln!(io::stderr(), "{report}"));
@@ -47,6 +47,8 @@ pub(crate) fn run(cli: &Cli, args: &ConvertArgs) -> Result<Exit, Failure> {
 /// What a translation came to.
 struct Made {
     report: Report,
+    /// How many fields are not written as they are.
+    dropped: u64,
     /// How to write it; absent when nothing may be written.
     body: Option<Handing>,
 }
@@ -62,10 +64,10 @@ fn translate(args: &ConvertArgs, input: Input, told: &mut Told<'_>) -> Result<Ma
     let temporary = tempfile::tempfile().map_err(|error| Failure::write(&std::env::temp_dir(), &error))?;
     let made = convert(input, &reading, &options, &files, Box::new(temporary), told);
     let made = made.map_err(|error| Failure::open(&args.file, &error))?;
-    let report = made.report.clone();
+    let (report, dropped) = (made.report.clone(), made.dropped);
     let body: Option<Handing> =
         (!made.refused).then(|| Box::new(|out: &mut (dyn Write + Send)| made.write_to(out)) as Handing);
-    Ok(Made { report, body })
+    Ok(Made { report, dropped, body })
 }
 
 fn translate_compat(args: &ConvertArgs, input: Input, told: &mut Told<'_>) -> Result<Made, Failure> {
@@ -82,7 +84,7 @@ fn translate_compat(args: &ConvertArgs, input: Input, told: &mut Told<'_>) -> Re
     let keep = compat.report.faults == 0 || args.keep_valid;
     let lines = compat.lines;
     let write = move |out: &mut (dyn Write + Send)| out.write_all(&lines).map(|()| Sidecar::default());
-    Ok(Made { report: compat.report, body: keep.then(|| Box::new(write) as Handing) })
+    Ok(Made { report: compat.report, dropped: 0, body: keep.then(|| Box::new(write) as Handing) })
 }
 
 /// To standard output, or into a file that appears only when it is whole.
@@ -143,16 +145,27 @@ impl Told<'_> {
     }
 }
 
+impl Told<'_> {
+    fn print(&self, fault: &Fault, severity: Severity) -> io::Result<()> {
+        let styled = print::styled(self.cli.color, &io::stderr());
+        let text = match self.cli.json {
+            true => print::json::fault(fault, severity),
+            false => print::fault::text(self.file, fault, severity, styled) + "\n",
+        };
+        writeln!(io::stderr(), "{text}")
+    }
+}
+
 impl Listener for Told<'_> {
     fn fault(&mut self, fault: &Fault) -> io::Result<()> {
         if self.first.is_none() {
             self.first = Some(fault.clone());
         }
-        let text = match self.cli.json {
-            true => print::json::fault(fault),
-            false => print::fault::text(self.file, fault, print::styled(self.cli.color, &io::stderr())) + "\n",
-        };
-        writeln!(io::stderr(), "{text}")
+        self.print(fault, Severity::of(fault))
+    }
+
+    fn warning(&mut self, fault: &Fault) -> io::Result<()> {
+        self.print(fault, Severity::Warning)
     }
 
     fn progress(&mut self, bytes: u64, rows: u64) {

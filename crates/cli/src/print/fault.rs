@@ -3,13 +3,19 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use heldset_core::fault::Fault;
 
+use super::Severity;
+
 /// The fault as text of several lines.
-pub(crate) fn text(file: &str, fault: &Fault, styled: bool) -> String {
+pub(crate) fn text(file: &str, fault: &Fault, severity: Severity, styled: bool) -> String {
     let file = fault.file.as_deref().unwrap_or(file);
-    let level = if fault.code.is_hint() { Level::INFO.with_name("hint") } else { Level::ERROR };
+    let level = match severity {
+        Severity::Hint => Level::INFO.with_name("hint"),
+        Severity::Warning => Level::WARNING,
+        Severity::Error => Level::ERROR,
+    };
     let title = match &fault.excerpt {
         Some(_) => fault.code.title().to_owned(),
-        None => format!("{}: {}", fault.code.title(), fault.message),
+        None => whole_title(fault),
     };
     let title = level.primary_title(title).id(fault.code.name());
     let mut group = match &fault.excerpt {
@@ -27,6 +33,16 @@ pub(crate) fn text(file: &str, fault: &Fault, styled: bool) -> String {
     }
     let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
     true_column(renderer.render(&[group]), fault)
+}
+
+/// Title, field and message in one line, without saying anything twice.
+fn whole_title(fault: &Fault) -> String {
+    let (title, message) = (fault.code.title(), &fault.message);
+    let message = match &fault.field {
+        Some(field) if !message.contains(field.as_str()) => format!("`{field}`: {message}"),
+        _ => message.clone(),
+    };
+    if message.contains(title) { message } else { format!("{title}: {message}") }
 }
 
 /// The renderer counts columns in the window it was given; the fault knows the column in the line.

@@ -6,14 +6,16 @@ use heldset_core::number::Number;
 use heldset_core::value::{Object, Value};
 use heldset_dialect::Report;
 
+use super::Severity;
+
 /// A fault as one JSON object.
-pub(crate) fn fault(fault: &Fault) -> String {
-    text(&fault_object(fault))
+pub(crate) fn fault(fault: &Fault, severity: Severity) -> String {
+    text(&fault_object(fault, severity))
 }
 
 /// An error document.
 pub(crate) fn error(file: Option<&str>, fault: &Fault) -> String {
-    let mut inner = fault_object(fault);
+    let mut inner = fault_object(fault, Severity::Error);
     inner.remove("severity");
     if !inner.contains("file") {
         inner.set("file", file.map_or(Value::Null, |file| Value::from(file.to_owned())));
@@ -24,14 +26,14 @@ pub(crate) fn error(file: Option<&str>, fault: &Fault) -> String {
 }
 
 /// The counts of a reading.
-pub(crate) fn report(report: &Report) -> Object<'static> {
+pub(crate) fn report(report: &Report, dropped: u64) -> Object<'static> {
     let mut object = Object::new();
     object.set("format", Value::from(report.format.name()));
     for (name, count) in [
         ("read", report.read),
         ("kept", report.kept),
         ("refused", report.refused),
-        ("dropped", 0),
+        ("dropped", dropped),
         ("older", report.older),
         ("ids_given", report.ids_given),
     ] {
@@ -59,11 +61,11 @@ pub(crate) fn text(object: &Object<'_>) -> String {
     String::from_utf8(out).expect("JSON is UTF-8")
 }
 
-fn fault_object(fault: &Fault) -> Object<'static> {
+fn fault_object(fault: &Fault, severity: Severity) -> Object<'static> {
     let optional = |text: &Option<String>| text.clone().map_or(Value::Null, Value::from);
     let mut object = Object::new();
     object.set("code", Value::from(fault.code.name()));
-    object.set("severity", Value::from(if fault.code.is_hint() { "hint" } else { "error" }));
+    object.set("severity", Value::from(severity.name()));
     object.set("line", fault.place.map_or(Value::Null, |place| number(place.line)));
     object.set("column", fault.place.map_or(Value::Null, |place| number(place.column)));
     object.set("field", optional(&fault.field));

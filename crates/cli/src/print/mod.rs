@@ -7,7 +7,33 @@ pub(crate) mod report;
 
 use std::io::{self, IsTerminal};
 
+use heldset_core::fault::Fault;
+
 use crate::args::Color;
+
+/// How much a fault weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Severity {
+    Error,
+    Warning,
+    Hint,
+}
+
+impl Severity {
+    /// Of a fault that was not asked for.
+    pub(crate) fn of(fault: &Fault) -> Self {
+        if fault.code.is_hint() { Severity::Hint } else { Severity::Error }
+    }
+
+    /// The word for programs.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Hint => "hint",
+        }
+    }
+}
 
 /// Whether to use colours on a stream.
 pub(crate) fn styled(color: Color, stream: &impl IsTerminal) -> bool {

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use heldset_dialect::Report;
 
 /// The report as a few lines.
-pub(crate) fn text(file: &str, report: &Report) -> String {
+pub(crate) fn text(file: &str, report: &Report, dropped: u64) -> String {
     let mut out = format!(
-        "{file}: {}, {} read, {} kept, {} refused, 0 dropped",
+        "{file}: {}, {} read, {} kept, {} refused, {dropped} dropped",
         report.format, report.read, report.kept, report.refused
     );
     let mut line = |name: &str, items: Vec<String>| {

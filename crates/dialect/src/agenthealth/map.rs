@@ -33,8 +33,8 @@ impl Mapper for AgentHealthMapper {
         stored::version_of(&record.fields)
     }
 
-    fn id_field(&self) -> &str {
-        self.id.field()
+    fn id_fields(&self) -> Vec<&str> {
+        vec![self.id.field()]
     }
 }
 

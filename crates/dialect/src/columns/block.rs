@@ -53,7 +53,7 @@ impl Block for ColumnBlock {
                 Ok(columns) => row_of(columns, row, &mut Allowance(MAX_RECORD)),
                 Err(problem) => Err(problem.clone()),
             };
-            visit(row, value.map(Value::Object).map_err(|problem| RowError { problem, offset: None }));
+            visit(row, value.map(Value::Object).map_err(|problem| RowError::new(problem, None)));
         }
     }
 

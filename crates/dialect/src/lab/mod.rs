@@ -47,11 +47,11 @@ impl Mapper for LabMapper {
         record
     }
 
-    fn id_field(&self) -> &str {
-        match (&self.id, &self.fields) {
+    fn id_fields(&self) -> Vec<&str> {
+        vec![match (&self.id, &self.fields) {
             (IdRule::Field(name), _) => name,
             (_, Some(fields)) => fields.id_field(),
             _ => "id",
-        }
+        }]
     }
 }

@@ -53,8 +53,11 @@ impl Mapper for LettaMapper {
         matches!(field, "input" | "prompt" | "ground_truth") || case::looks_into(field)
     }
 
-    fn id_field(&self) -> &str {
-        self.id.field()
+    fn id_fields(&self) -> Vec<&str> {
+        match self.id {
+            IdRule::Auto => vec!["sample_id", "id"],
+            _ => vec![self.id.field()],
+        }
     }
 }
 

@@ -33,8 +33,8 @@ impl Mapper for RecordsMapper {
         self.cases && case::looks_into(field)
     }
 
-    fn id_field(&self) -> &str {
-        self.id.field()
+    fn id_fields(&self) -> Vec<&str> {
+        vec![self.id.field()]
     }
 }
 

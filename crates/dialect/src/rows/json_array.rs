@@ -128,7 +128,7 @@ impl Container for JsonArray {
             let (from, to) = trimmed(&self.source.pending, start, end);
             let no_element = self.closed && from == to && self.source.rows == 0 && rows.is_empty();
             if !no_element {
-                rows.push((from, to));
+                rows.push((from, to.max(from + 1)));
             }
             start = end + 1;
         }

@@ -77,6 +77,12 @@ impl Block for JsonBlock {
         self.mark(row, offset, offset + 1)
     }
 
+    fn has(&self, row: usize, field: &str) -> bool {
+        let text = String::from_utf8_lossy(self.bytes_of(row));
+        let value = json::read(&text).ok();
+        value.as_ref().and_then(Value::as_object).and_then(|row| row.get(field)).is_some_and(|value| !value.is_null())
+    }
+
     fn source(&self, row: usize) -> Vec<u8> {
         self.bytes_of(row).to_vec()
     }
@@ -85,18 +91,27 @@ impl Block for JsonBlock {
 /// Text that is not UTF-8 from some byte on.
 pub(crate) fn invalid_utf8(offset: usize) -> RowError {
     let problem = Problem::new(Code::E001, Path::root(), "this is not UTF-8").help("save the file as UTF-8");
-    RowError { problem, offset: Some(offset) }
+    RowError::new(problem, Some(offset))
 }
 
 /// A row that is not strict JSON.
 pub(crate) fn row_error(error: JsonError) -> RowError {
-    RowError { offset: Some(error.offset), problem: json_problem(error) }
+    {
+        let offset = Some(error.offset);
+        RowError::new(json_problem(error), offset)
+    }
 }
 
 /// What a JSON error is called, and what to do about it.
 pub(crate) fn json_problem(error: JsonError) -> Problem {
     let message = error.to_string();
     let (code, help) = match error.problem {
+        JsonProblem::Syntax { found, .. } if matches!(found.as_str(), "`N`" | "`I`") => {
+            (Code::E002, Some("NaN and Infinity are not JSON: write them as text, or leave the field out"))
+        }
+        JsonProblem::Syntax { found, .. } if matches!(found.as_str(), "`#`" | "`/`") => {
+            (Code::E002, Some("comments are not JSON: remove them"))
+        }
         JsonProblem::Syntax { .. } => (Code::E002, None),
         JsonProblem::DuplicateKey(_) => (Code::E003, Some("keep one of the two: which one wins would be a guess")),
         JsonProblem::Number(NumberError::Inexact) => {

@@ -12,7 +12,7 @@ use heldset_core::value::Value;
 
 use super::column_set::{Column, ColumnSet, Kinds, Sight, is_formula};
 use super::layout::Layout;
-use super::loss::Loss;
+use super::loss::{GUARDED, Loss};
 use super::rows::{Written, json_line};
 use super::table::{Sidecar, TableWriter};
 use super::target::WriteOptions;
@@ -47,7 +47,7 @@ impl TableWriter for CsvWriter {
                 losses.push(shared_loss(empty, &column.name, "would be lost", ": an empty cell is absent"));
             }
             if let Some(formulas) = column.formulas.as_ref().filter(|_| self.options.for_spreadsheet) {
-                losses.push(shared_loss(formulas, &column.name, "is guarded for spreadsheets", ""));
+                losses.push(shared_loss(formulas, &column.name, GUARDED, ""));
             }
         }
         losses
@@ -123,7 +123,7 @@ impl<'o> Lines<'o> {
 pub(crate) fn name_losses(columns: &ColumnSet, guards: bool) -> Vec<Loss> {
     let wrong = |column: &Column| match column.name.as_str() {
         "" => Some(shared_loss(&column.seen, "", NO_NAME, "")),
-        name if guards && is_formula(name) => Some(shared_loss(&column.seen, name, "is guarded for spreadsheets", "")),
+        name if guards && is_formula(name) => Some(shared_loss(&column.seen, name, GUARDED, "")),
         _ => None,
     };
     columns.columns().iter().filter_map(wrong).collect()

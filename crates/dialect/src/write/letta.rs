@@ -55,7 +55,11 @@ fn id_value(id: &str) -> Value<'static> {
 
 /// Input and turns as one list of messages, when every turn is a plain user turn.
 fn messages_of<'a>(fields: &Object<'a>) -> Option<Vec<Value<'a>>> {
-    let turns = fields.get("turns")?.as_array()?;
+    let one_answer = fields.get("expected_turns").and_then(Value::as_array).is_some_and(|answers| answers.len() == 1);
+    let turns = match fields.get("turns") {
+        None if one_answer => &[],
+        turns => turns?.as_array()?,
+    };
     let mut messages = vec![fields.get("input")?.clone()];
     for turn in turns {
         let turn = turn.as_object()?;
@@ -64,7 +68,7 @@ fn messages_of<'a>(fields: &Object<'a>) -> Option<Vec<Value<'a>>> {
         }
         messages.push(turn.get("content")?.clone());
     }
-    (messages.len() > 1).then_some(messages)
+    (messages.len() > 1 || one_answer).then_some(messages)
 }
 
 fn answers_fit(answers: &Value<'_>, messages: Option<&[Value<'_>]>) -> bool {

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use heldset_core::canonical;
 use heldset_core::record::Record;
 use heldset_core::value::{Object, Value};
 
@@ -13,7 +14,7 @@ use super::column_set::{ColumnSet, is_formula};
 use super::csv::{Lines, cell, loss, name_losses};
 use super::layout::Layout;
 use super::letta::sample_of;
-use super::loss::{Loss, losses};
+use super::loss::{GUARDED, Loss, losses};
 use super::rows::{Written, json_line};
 use super::table::{Sidecar, TableWriter};
 use super::target::WriteOptions;
@@ -34,7 +35,7 @@ impl TableWriter for LettaCsvWriter {
         let cells: Vec<_> = sample.iter().map(|(name, value)| (name, sample_cell(name, value))).collect();
         let mut losses = cell_losses(record, &cells);
         let guarded = cells.iter().filter(|(name, text)| self.options.for_spreadsheet && is_guarded(name, text));
-        losses.extend(guarded.map(|(name, _)| loss(record.id.as_str(), name, "is guarded for spreadsheets")));
+        losses.extend(guarded.map(|(name, _)| loss(record.id.as_str(), name, GUARDED)));
         Written { bytes: json_line(record), losses }
     }
 
@@ -59,7 +60,7 @@ impl TableWriter for LettaCsvWriter {
             let sample = sample_of(&record?);
             let row = layout.place(sample.iter())?;
             lines.line(layout.names.iter().zip(row).map(|(name, value)| {
-                let text = sample_cell(name, value?);
+                let text = readable_cell(name, value?)?;
                 let is_text = is_guarded(name, &text);
                 Some((text, is_text))
             }))?;
@@ -81,14 +82,35 @@ fn is_guarded(name: &str, text: &str) -> bool {
 /// What the record would lose when its cells are read back.
 fn cell_losses(record: &Record<'_>, cells: &[(&str, Cow<'_, str>)]) -> Vec<Loss> {
     let mut row = Object::with_capacity(cells.len());
+    let mut found = Vec::new();
     for (name, text) in cells.iter().filter(|(_, text)| !text.is_empty()) {
         match cell_value(cell_kind(name), text, name, true) {
             Ok(value) => row.set(*name, value),
             Err(error) => {
-                let why = format!("would be refused: {}", error.problem.message);
-                return vec![loss(record.id.as_str(), name, &why)];
+                found.push(loss(record.id.as_str(), name, &format!("would be refused: {}", error.problem.message)))
             }
         }
     }
-    losses(record, Value::Object(row), &LettaMapper { id: IdRule::Auto })
+    let canonical = |name: &str| if name == "ground_truth" { "expected_output" } else { name }.to_owned();
+    let refused: Vec<String> = found.iter().map(|loss| canonical(&loss.field)).collect();
+    let others = losses(record, Value::Object(row), &LettaMapper { id: IdRule::Auto });
+    found.extend(others.into_iter().filter(|loss| !refused.contains(&loss.field)));
+    found
+}
+
+/// The cell that is written: one that would be refused when read again is left out, or written as a list of one.
+fn readable_cell<'v>(name: &str, value: &'v Value<'_>) -> Option<Cow<'v, str>> {
+    let text = sample_cell(name, value);
+    let is_inner = cell_kind(name) == CellKind::Text && matches!(value, Value::Array(_) | Value::Object(_));
+    if is_inner {
+        return None;
+    }
+    match cell_value(cell_kind(name), &text, name, false) {
+        Err(_) if cell_kind(name) == CellKind::Bracketed => {
+            let list = Value::Array(vec![Value::from(text.as_ref())]);
+            Some(Cow::Owned(String::from_utf8_lossy(&canonical::bytes(&list)).into_owned()))
+        }
+        Err(_) => None,
+        Ok(_) => Some(text),
+    }
 }

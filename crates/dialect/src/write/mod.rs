@@ -17,7 +17,7 @@ mod target;
 mod yaml_text;
 
 pub use column_set::ColumnSet;
-pub use loss::Loss;
+pub use loss::{GUARDED, Loss};
 pub use rows::{RowWriter, Written};
 pub use table::{Sidecar, TableWriter, spooled};
 pub use target::{Target, WriteOptions, Writer, writer};

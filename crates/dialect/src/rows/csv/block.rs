@@ -47,7 +47,11 @@ impl CsvBlock {
         for index in row.first_cell..row.first_cell + row.cells {
             match std::str::from_utf8(self.cell_bytes(index as usize)) {
                 Ok(name) => names.push(name.to_owned()),
-                Err(error) => return Err(Box::new(invalid_utf8(error.valid_up_to()).locate(self, 0))),
+                Err(error) => {
+                    let error = self.shifted(&row, index as usize, invalid_utf8(error.valid_up_to()));
+                    let (place, excerpt) = self.locate_offset(0, error.offset.unwrap_or(0));
+                    return Err(Box::new(error.problem.at(place, excerpt)));
+                }
             }
         }
         Ok(names)
@@ -87,6 +91,7 @@ impl CsvBlock {
                 .with_help("put a cell that contains a delimiter in quotes, or name the column in the header"));
         }
         let mut object = Object::with_capacity(row.cells as usize);
+        let mut wrong: Option<RowError> = None;
         for (column, index) in (row.first_cell as usize..(row.first_cell + row.cells) as usize).enumerate() {
             let text = self.cell_text(index, texts).map_err(|offset| self.shifted(row, index, invalid_utf8(offset)))?;
             if text.is_empty() {
@@ -94,13 +99,21 @@ impl CsvBlock {
             }
             let name: &'b str = &self.header.names[column];
             let value = match self.header.kinds[column] {
-                CellKind::Text => Value::from(text),
-                kind => cell_value(kind, text, name, look.is_none_or(|look| look(name)))
-                    .map_err(|error| self.shifted(row, index, error))?,
+                CellKind::Text => Ok(Value::from(text)),
+                kind => cell_value(kind, text, name, look.is_none_or(|look| look(name))),
             };
-            object.push_unique(Cow::Borrowed(name), value);
+            match value {
+                Ok(value) => object.push_unique(Cow::Borrowed(name), value),
+                Err(error) => {
+                    let error = self.shifted(row, index, error);
+                    match &mut wrong {
+                        Some(first) => first.also.push(error),
+                        None => wrong = Some(error),
+                    }
+                }
+            }
         }
-        Ok(Value::Object(object))
+        wrong.map_or(Ok(Value::Object(object)), Err)
     }
 
     fn cell_text<'b>(&'b self, index: usize, texts: Option<(&'b str, &'b str)>) -> Result<&'b str, usize> {
@@ -115,7 +128,7 @@ impl CsvBlock {
     }
 
     fn error(&self, _row: &Row, code: Code, message: impl Into<String>, offset: u32) -> RowError {
-        RowError { problem: Problem::new(code, Path::root(), message), offset: Some(offset as usize) }
+        RowError::new(Problem::new(code, Path::root(), message), Some(offset as usize))
     }
 
     /// An error inside a cell, with its offset counted from the start of the row.
@@ -197,6 +210,12 @@ impl Block for CsvBlock {
         self.mark(row, offset, offset + 1)
     }
 
+    fn has(&self, row: usize, field: &str) -> bool {
+        let cells = self.rows[row].cells as usize;
+        let column = self.header.names.iter().position(|name| name == field).filter(|column| *column < cells);
+        column.is_some_and(|column| !self.cell_bytes(self.rows[row].first_cell as usize + column).is_empty())
+    }
+
     fn source(&self, row: usize) -> Vec<u8> {
         let row = self.rows[row];
         self.bytes[row.start as usize..row.end as usize].to_vec()
@@ -223,7 +242,7 @@ pub(crate) fn cell_value<'b>(kind: CellKind, text: &'b str, name: &str, deep: bo
                 true => Ok(value),
                 false => {
                     let message = format!("`{name}` is declared as {declared}, and this is {}", value.type_name());
-                    Err(RowError { problem: Problem::new(Code::E035, Path::key(name), message), offset: Some(0) })
+                    Err(RowError::new(Problem::new(Code::E035, Path::key(name), message), Some(0)))
                 }
             }
         }
@@ -247,6 +266,6 @@ fn cell_json<'b>(text: &'b str, name: &str, deep: bool) -> Result<Value<'b>, Row
             problem.message = format!("the cell is not JSON: {}", problem.message);
             problem.help = Some("quotes inside a quoted cell are written twice: `\"{\"\"key\"\": 1}\"`".to_owned());
         }
-        RowError { problem, offset }
+        RowError::new(problem, offset)
     })
 }

@@ -70,17 +70,29 @@ pub(crate) trait Block: Send {
 /// A row that is not a value.
 pub(crate) struct RowError {
     /// What is wrong; its path says in which field.
-    pub(crate) problem: Problem,
+    pub(crate) problem: Box<Problem>,
     /// The byte of the row where it shows; without one the path is looked for.
     pub(crate) offset: Option<usize>,
     /// What else is wrong with the row.
     pub(crate) also: Vec<RowError>,
+    /// The fault itself, when its place is known already.
+    pub(crate) fault: Option<Box<Fault>>,
 }
 
 impl RowError {
     /// One thing that is wrong.
     pub(crate) fn new(problem: Problem, offset: Option<usize>) -> Self {
-        RowError { problem, offset, also: Vec::new() }
+        RowError { problem: Box::new(problem), offset, also: Vec::new(), fault: None }
+    }
+
+    /// Several faults whose places are known already.
+    pub(crate) fn known<'f>(faults: impl Iterator<Item = &'f Fault>) -> Option<Self> {
+        let mut errors = faults.map(|fault| {
+            let problem = Problem::new(fault.code, Path::root(), fault.message.clone());
+            RowError { fault: Some(Box::new(fault.clone())), ..RowError::new(problem, None) }
+        });
+        let first = errors.next()?;
+        Some(RowError { also: errors.collect(), ..first })
     }
 
     /// All that is wrong, with its places.
@@ -89,7 +101,11 @@ impl RowError {
             Some(offset) => block.locate_offset(row, offset),
             None => block.locate(row, &self.problem.path),
         };
-        let first = self.problem.at(place, excerpt).in_file(block.file());
+        let first = match self.fault {
+            Some(fault) => *fault,
+            None => self.problem.at(place, excerpt),
+        };
+        let first = first.in_file(block.file());
         std::iter::once(first).chain(self.also.into_iter().flat_map(|error| error.locate(block, row))).collect()
     }
 }

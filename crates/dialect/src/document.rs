@@ -77,7 +77,7 @@ impl Document {
         let text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-            mark(&text, invalid_utf8(at).problem, at)
+            mark(&text, *invalid_utf8(at).problem, at)
         })?;
         if is_yaml {
             return Yaml::read(text).map(Document::Yaml);
@@ -86,7 +86,7 @@ impl Document {
             Ok(_) => {}
             Err(error) => {
                 let at = error.offset;
-                return Err(mark(&text, row_error(error).problem, at));
+                return Err(mark(&text, *row_error(error).problem, at));
             }
         }
         Ok(Document::Json(text))
@@ -122,6 +122,15 @@ impl Document {
                 let start = Place { line: 1, column: 1 };
                 (Some(place_of(text, start, span.start)), Some(excerpt_of(text, span.start, span.end)))
             }
+        }
+    }
+
+    /// The faults that were met while it was read, outside of the list at `list`; all of them without a list.
+    pub(crate) fn faults(&self, list: Option<&Path>) -> Vec<Fault> {
+        match (self, list) {
+            (Document::Yaml(yaml), Some(list)) => yaml.faults(list, false).cloned().collect(),
+            (Document::Yaml(yaml), None) => yaml.faults(&Path::root(), true).cloned().collect(),
+            (Document::Json(_), _) => Vec::new(),
         }
     }
 
@@ -198,7 +207,11 @@ impl Block for DocumentBlock {
             DocumentBlock::Json(block) => block.visit(look, visit),
             DocumentBlock::Yaml(yaml, list) => {
                 for row in 0..yaml.len(list) {
-                    visit(row, Ok(yaml.value(&list.then_index(row)).unwrap_or(Value::Null)));
+                    let at = list.then_index(row);
+                    match RowError::known(yaml.faults(&at, true)) {
+                        Some(error) => visit(row, Err(error)),
+                        None => visit(row, Ok(yaml.value(&at).unwrap_or(Value::Null))),
+                    }
                 }
             }
             DocumentBlock::One(document) => visit(0, Ok(document.root())),

@@ -74,6 +74,9 @@ impl<E: Each> Reading<'_, E> {
     /// Tells of a fault of the file.
     pub(crate) fn fault(&mut self, fault: &Fault) -> io::Result<()> {
         self.report.faults += 1;
+        if self.outside {
+            return self.take.fault(&in_file(&self.name, fault.clone()), None);
+        }
         self.take.fault(fault, None)
     }
 
@@ -227,14 +230,30 @@ impl<E: Each> Reading<'_, E> {
             Err(LoadError::Io(error)) => return Err(error.into()),
             Err(LoadError::Fault(fault)) => return Err(fault.into()),
         };
-        let mut plan = self.plan(&document, self.options.format).map_err(|problem| document.fault(problem))?;
+        let mut plan = match self.plan(&document, self.options.format) {
+            Ok(plan) => plan,
+            Err(problem) => {
+                for fault in document.faults(None) {
+                    self.fault(&fault)?;
+                }
+                return Err(document.fault(problem).into());
+            }
+        };
         for _ in 0..MAX_HOPS {
             match plan {
                 Plan::Rows { list, mapper, info } => {
                     self.report.dataset = std::mem::take(&mut self.report.dataset).over(info);
+                    for fault in document.faults(Some(&list)) {
+                        self.fault(&fault)?;
+                    }
                     return self.run(document.into_rows(&list), mapper.as_ref());
                 }
-                Plan::One { mapper } => return self.run(document.into_row(), mapper.as_ref()),
+                Plan::One { mapper } => {
+                    for fault in document.faults(None) {
+                        self.fault(&fault)?;
+                    }
+                    return self.run(document.into_row(), mapper.as_ref());
+                }
                 Plan::Elsewhere { path, at, info, fields } => {
                     self.report.dataset = std::mem::take(&mut self.report.dataset).over(info);
                     let loaded = self.files.load(&self.name, &path);

@@ -359,3 +359,12 @@ fn beside_a_prompt_other_words_for_it_are_ordinary_keys() {
         &[],
     );
 }
+
+#[test]
+fn every_fault_of_a_manifest_is_told() {
+    check(
+        "note: .nan\nitems:\n  - id: a\n    prompt: p\n    prompt: q\n  - id: b\n    prompt: p\n    score: 1e400\n  - id: c\n    prompt: 5\n  - id: d\n    prompt: fine\n",
+        &[r#"{"id":"d","input":"fine"}"#],
+        &["E005 1:7 note", "E003 5:5 items[0]", "E005 8:12 items[1].score", "E015 10:13 prompt"],
+    );
+}

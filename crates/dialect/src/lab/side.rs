@@ -54,7 +54,10 @@ impl Side {
         let used = FileUse::of(&loaded);
         let shape = detect::shape_of(&loaded.bytes, true, &loaded.name);
         let is_yaml = !matches!(shape, Shape::JsonDocument | Shape::JsonArray | Shape::JsonLines);
-        let document = Document::parse(loaded.bytes, is_yaml);
+        let document = Document::parse(loaded.bytes, is_yaml).and_then(|document| {
+            let first = document.faults(None).into_iter().next();
+            first.map_or(Ok(document), |fault| Err(Box::new(fault)))
+        });
         Side { used, document, root: OnceLock::new(), seeds: OnceLock::new() }
     }
 

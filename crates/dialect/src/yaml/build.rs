@@ -15,8 +15,15 @@ use super::fault::{mark, of_scalar, of_scan};
 use super::scalar::{Resolved, plain, tagged};
 use super::weight::Weight;
 
+/// A document as nodes, and the faults that did not keep it from being read on, each with the path it is at.
+pub(super) struct Built {
+    pub(super) arena: Arena,
+    pub(super) root: NodeId,
+    pub(super) faults: Vec<(Path, Fault)>,
+}
+
 /// Reads one document into nodes.
-pub(super) fn build(source: &str) -> Result<(Arena, NodeId), Box<Fault>> {
+pub(super) fn build(source: &str) -> Result<Built, Box<Fault>> {
     let mut options = granit_parser::Options::default();
     options.set_emit_comments(false);
     let mut builder = Builder::new(source);
@@ -26,6 +33,9 @@ pub(super) fn build(source: &str) -> Result<(Arena, NodeId), Box<Fault>> {
     }
     builder.finish()
 }
+
+/// How many faults are gathered before the reading ends.
+const MOST_FAULTS: usize = 10_000;
 
 /// The document so far.
 pub(super) struct Builder<'s> {
@@ -39,6 +49,7 @@ pub(super) struct Builder<'s> {
     heaviest: (u64, u32, u32),
     documents: usize,
     root: Option<(NodeId, Weight)>,
+    faults: Vec<(Path, Fault)>,
 }
 
 /// A list or mapping that is not yet closed.
@@ -69,6 +80,8 @@ pub(super) struct Map {
 pub(super) struct Key {
     pub(super) text: Text,
     pub(super) is_merge: bool,
+    /// Whether it was there already; its value is passed over.
+    pub(super) is_repeated: bool,
 }
 
 /// What an anchor names.
@@ -91,6 +104,7 @@ impl<'s> Builder<'s> {
             heaviest: (0, 0, 0),
             documents: 0,
             root: None,
+            faults: Vec::new(),
         }
     }
 
@@ -117,19 +131,28 @@ impl<'s> Builder<'s> {
         }
     }
 
-    fn finish(self) -> Result<(Arena, NodeId), Box<Fault>> {
+    fn finish(self) -> Result<Built, Box<Fault>> {
         let source = self.source;
         let Some((root, weight)) = self.root else {
             let mut arena = self.arena;
             let root = arena.push(0, 0, Kind::Null);
-            return Ok((arena, root));
+            return Ok(Built { arena, root, faults: self.faults });
         };
         let written = self.arena.nodes.len() as u64 + self.aliases;
         if let Some(why) = weight.beyond(written, source.len() as u64) {
             let (_, start, end) = self.heaviest;
             return Err(mark(source, expands(Path::root(), why), start, end));
         }
-        Ok((self.arena, root))
+        Ok(Built { arena: self.arena, root, faults: self.faults })
+    }
+
+    /// Notes a fault that does not keep the document from being read on. Too many end the reading.
+    fn note(&mut self, fault: Box<Fault>) -> Result<(), Box<Fault>> {
+        if self.faults.len() >= MOST_FAULTS {
+            return Err(fault);
+        }
+        self.faults.push((self.path(), *fault));
+        Ok(())
     }
 
     fn scalar(&mut self, scalar: &Scalar<'_>) -> Result<(), Box<Fault>> {
@@ -142,7 +165,13 @@ impl<'s> Builder<'s> {
 
     fn scalar_node(&mut self, scalar: &Scalar<'_>) -> Result<(NodeId, Weight), Box<Fault>> {
         let Scalar { text, start, end, .. } = *scalar;
-        let core = self.core_tag(scalar.tag, start, end)?;
+        let core = match self.core_tag(scalar.tag, start, end) {
+            Ok(core) => core,
+            Err(fault) => {
+                self.note(fault)?;
+                Some("str")
+            }
+        };
         let resolved = match core {
             Some(tag) => tagged(tag, text),
             None if scalar.style == ScalarStyle::Plain => plain(text),
@@ -151,7 +180,8 @@ impl<'s> Builder<'s> {
         let kind = match resolved {
             Err(error) => {
                 let problem = of_scalar(error, self.path(), text, core.unwrap_or(""));
-                return Err(self.fault(problem, start, end));
+                self.note(self.fault(problem, start, end))?;
+                Kind::Text(self.arena.keep(text, start, end, self.source))
             }
             Ok(Resolved::Null) => Kind::Null,
             Ok(Resolved::Bool(flag)) => Kind::Bool(flag),
@@ -176,7 +206,7 @@ impl<'s> Builder<'s> {
             self.anchors.insert(scalar.anchor, Anchor::Done(node, weight));
         }
         let kept = self.arena.keep(text, start, end, self.source);
-        self.set_key(Key { text: kept, is_merge: is_plain && text == "<<" }, start, end)
+        self.set_key(Key { text: kept, is_merge: is_plain && text == "<<", is_repeated: false }, start, end)
     }
 
     fn set_key(&mut self, key: Key, start: u32, end: u32) -> Result<(), Box<Fault>> {
@@ -187,7 +217,12 @@ impl<'s> Builder<'s> {
         if again {
             let message = format!("key `{}` is there twice", name.escape_debug());
             let problem = self.problem(Code::E003, message);
-            return Err(self.fault(problem.help("keep one of the two: which one wins would be a guess"), start, end));
+            let fault = self.fault(problem.help("keep one of the two: which one wins would be a guess"), start, end);
+            self.note(fault)?;
+            if let Some(Frame { open: Open::Map(map), .. }) = self.frames.last_mut() {
+                map.key = Some(Key { is_repeated: true, ..key });
+            }
+            return Ok(());
         }
         weight.add_bytes(name.len());
         map.key = Some(key);
@@ -258,7 +293,7 @@ impl<'s> Builder<'s> {
             }
             _ => Text::Source { at: from, len: to - from },
         };
-        self.set_key(Key { text, is_merge: false }, start, end)
+        self.set_key(Key { text, is_merge: false, is_repeated: false }, start, end)
     }
 
     /// Puts a finished node where it belongs.
@@ -272,7 +307,7 @@ impl<'s> Builder<'s> {
         match &mut frame.open {
             Open::List(children) => children.push(node),
             Open::Map(map) => {
-                if let Some(key) = map.key.take() {
+                if let Some(key) = map.key.take().filter(|key| !key.is_repeated) {
                     map.put(key, node);
                 }
             }

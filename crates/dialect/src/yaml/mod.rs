@@ -27,14 +27,21 @@ pub(crate) struct Yaml {
     lines: Lines,
     arena: Arena,
     root: NodeId,
+    faults: Vec<(Path, Fault)>,
 }
 
 impl Yaml {
     /// Reads one document.
     pub(crate) fn read(text: String) -> Result<Self, Box<Fault>> {
-        let (arena, root) = build::build(&text)?;
+        let build::Built { arena, root, faults } = build::build(&text)?;
         let lines = Lines::of(&text);
-        Ok(Yaml { text, lines, arena, root })
+        Ok(Yaml { text, lines, arena, root, faults })
+    }
+
+    /// The faults that were met on the way, inside or outside of the part that a path names.
+    pub(crate) fn faults(&self, part: &Path, inside: bool) -> impl Iterator<Item = &Fault> {
+        let within = |path: &Path| path.steps().starts_with(part.steps());
+        self.faults.iter().filter(move |(path, _)| within(path) == inside).map(|(_, fault)| fault)
     }
 
     /// The part that a path names, borrowing its texts.

@@ -37,7 +37,7 @@ fn faults_are_printed_with_place_line_caret_and_help() {
      --> broken/cases.jsonl:5:53
       |
     5 | {"id": "tc-4", "input": ["a", "b"], "ground_truth": ["x"]}
-      |                                                     ^^^^^ `ground_truth` has 1 answers, `input` 2 messages
+      |                                                     ^^^^^ answers in `ground_truth`: 1, messages in `input`: 2
       |
       = help: give one answer for each message (null where none is expected), or one text for the last
 

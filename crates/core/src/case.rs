@@ -111,7 +111,8 @@ fn turns_and_answers(fields: &Object<'_>, problems: &mut Vec<Problem>) {
     let Some(answers) = fields.get("expected_turns").and_then(Value::as_array) else { return };
     let messages = 1 + fields.get("turns").and_then(Value::as_array).map_or(0, <[Value<'_>]>::len);
     if answers.len() != messages {
-        let message = format!("`expected_turns` is {} long, input and turns are {messages}", answers.len());
+        let message =
+            format!("answers in `expected_turns`: {}, messages in `input` and `turns`: {messages}", answers.len());
         problems.push(
             Problem::new(Code::E017, Path::key("expected_turns"), message)
                 .help("give one answer for each message, null where none is expected"),

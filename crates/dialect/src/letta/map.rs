@@ -123,7 +123,7 @@ fn take_answer(sample: &mut Object<'_>, messages: Option<usize>, notes: &mut Not
     let Some(answer) = sample.get("ground_truth") else { return };
     let target = match (answer, messages) {
         (Value::Array(answers), Some(messages)) if answers.len() != messages => {
-            let message = format!("`ground_truth` has {} answers, `input` {messages} messages", answers.len());
+            let message = format!("answers in `ground_truth`: {}, messages in `input`: {messages}", answers.len());
             let help = "give one answer for each message (null where none is expected), or one text for the last";
             return notes.problem(Problem::new(Code::E017, Path::key("ground_truth"), message).help(help));
         }

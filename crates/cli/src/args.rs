@@ -9,7 +9,10 @@ use heldset_dialect::{Format, IdRule};
 
 /// Datasets that AI agents are evaluated on: read exactly, pinned by digest, answers sealed.
 #[derive(Parser)]
-#[command(name = "heldset", version, arg_required_else_help = true, infer_subcommands = false)]
+#[command(name = "heldset", version, arg_required_else_help = true)]
+#[command(
+    after_help = "Example:\n  heldset check cases.jsonl\n  heldset convert cases.jsonl --to parquet -o cases.parquet"
+)]
 pub(crate) struct Cli {
     /// Print one JSON document and nothing else on standard output
     #[arg(long, global = true)]

@@ -22,6 +22,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The data is invalid.
     Invalid = 3,
+    /// The user ended the work.
+    Interrupted = 130,
 }
 
 impl From<Exit> for ExitCode {
@@ -35,18 +37,20 @@ pub(crate) struct Failure {
     exit: Exit,
     file: Option<String>,
     fault: Box<Fault>,
+    /// Whether nobody is left to be told.
+    quiet: bool,
 }
 
 impl Failure {
     /// The request is at fault.
     pub(crate) fn usage(code: Code, message: impl Into<String>, help: impl Into<String>) -> Self {
         let fault = Problem::new(code, Path::root(), message).help(help).of_file();
-        Failure { exit: Exit::Usage, file: None, fault: Box::new(fault) }
+        Failure { exit: Exit::Usage, file: None, fault: Box::new(fault), quiet: false }
     }
 
     /// The data is at fault.
     pub(crate) fn invalid(file: &str, fault: Fault) -> Self {
-        Failure { exit: Exit::Invalid, file: Some(file.to_owned()), fault: Box::new(fault) }
+        Failure { exit: Exit::Invalid, file: Some(file.to_owned()), fault: Box::new(fault), quiet: false }
     }
 
     /// A file that was named cannot be opened.
@@ -57,10 +61,23 @@ impl Failure {
         failure
     }
 
+    /// Reading a file failed, or writing what was made of it.
+    pub(crate) fn work(path: &std::path::Path, error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::WriteZero | io::ErrorKind::ReadOnlyFilesystem => {
+                Failure::write(&std::env::temp_dir(), error)
+            }
+            io::ErrorKind::BrokenPipe => Failure::write(std::path::Path::new("standard output"), error),
+            _ => Failure::open(path, error),
+        }
+    }
+
     /// Something cannot be written.
     pub(crate) fn write(path: &std::path::Path, error: &io::Error) -> Self {
         let message = format!("`{}` cannot be written: {}", path.display(), print::io_words(error));
-        Failure::usage(Code::E104, message, "check the folder, its permissions and the free space")
+        let mut failure = Failure::usage(Code::E104, message, "check the folder, its permissions and the free space");
+        failure.quiet = error.kind() == io::ErrorKind::BrokenPipe;
+        failure
     }
 
     /// What is wrong.
@@ -70,6 +87,9 @@ impl Failure {
 
     /// Prints it where it belongs and gives the exit code.
     pub(crate) fn report(&self, cli: &Cli) -> ExitCode {
+        if self.quiet {
+            return Exit::Fine.into();
+        }
         self.print(cli.json, print::styled(cli.color, &io::stderr()));
         self.exit.into()
     }

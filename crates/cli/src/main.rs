@@ -7,6 +7,7 @@ mod commands;
 mod disk;
 mod exit;
 mod print;
+mod whole;
 
 use std::process::ExitCode;
 

@@ -102,3 +102,43 @@ fn empty_and_foreign_files_are_refused() {
     refused("k.yaml", "id: network\ncities: [a, b]\n", "E024");
     refused("one.json", "{\"id\": \"a\",\n \"x\": 1}", "E024");
 }
+
+#[test]
+fn what_a_file_holds_does_not_reach_the_terminal_as_commands() {
+    let folder = folder_with(
+        "\u{1b}[31m.yaml",
+        "- {id: a, prompt: p, turns: [{role: \"\\e[2J\\nerror[E999]: fake\", content: x}]}\n",
+    );
+    let ran = heldset(folder.path(), &["check", "\u{1b}[31m.yaml"]);
+    assert_eq!(ran.code, 3);
+    assert!(!ran.out.contains('\u{1b}') && !ran.out.contains("\nerror[E999]"), "{:?}", ran.out);
+    let key = "k".repeat(3 << 20);
+    let folder =
+        folder_with("long.jsonl", format!("{{\"id\":\"a\",\"{key}\":1,\"{key}\":2}}\n{{\"id\":\"b\",\"{key}\":1}}\n"));
+    let ran = heldset(folder.path(), &["check", "long.jsonl"]);
+    assert!(ran.out.len() < 4000, "{} bytes are printed", ran.out.len());
+}
+
+#[test]
+fn tables_and_records_have_a_bounded_number_of_fields() {
+    let header: Vec<String> = (0..100_000).map(|column| format!("c{column}")).collect();
+    refused("wide.csv", format!("{}\n", header.join(",")), "E008");
+    refused("same.csv", format!("{}\n", vec!["a"; 16_000].join(",")), "E031");
+    refused("row.csv", format!("id,x\n1,a\n2{}\n", ",".repeat(4 << 20)), "E029");
+    let fields: String = header.iter().map(|name| format!(",\"{name}\":1")).collect();
+    refused("wide.jsonl", format!("{{\"id\":\"a\"{fields}}}\n"), "E008");
+}
+
+#[test]
+fn a_thousand_faults_are_shown_and_the_rest_is_counted() {
+    let folder = folder_with("many.jsonl", "{\"id\":\"a\"}\n".repeat(3001));
+    let ran = heldset(folder.path(), &["check", "many.jsonl"]);
+    assert_eq!(ran.out.matches("error[E012]").count(), 1000);
+    assert!(
+        ran.out.contains("(E012: 2000)") && ran.out.contains("3001 read, 1 kept, 3000 refused"),
+        "{}",
+        &ran.out[ran.out.len() - 300..]
+    );
+    let ran = heldset(folder.path(), &["check", "many.jsonl", "--json"]);
+    assert_eq!(ran.out.matches("\"E012\"").count(), 3000);
+}

@@ -102,3 +102,39 @@ fn guards_for_spreadsheets_are_told_and_written() {
     assert!(ran.err.contains("warning[E036]"), "{}", ran.err);
     assert_eq!(std::fs::read_to_string(folder.path().join("out.csv")).unwrap(), "id,x\n1,'=1+1\n");
 }
+
+#[test]
+fn refused_rows_never_go_where_the_data_is() {
+    let folder = folder_with("in.jsonl", "{\"id\":\"a\"}\n");
+    std::fs::write(folder.path().join("aside"), "precious").unwrap();
+    for args in [
+        &["convert", "in.jsonl", "--to", "jsonl", "--rejects", "in.jsonl"][..],
+        &["convert", "in.jsonl", "--to", "jsonl", "-o", "aside", "--rejects", "aside"],
+        &["convert", "in.jsonl", "--to", "csv", "--schema", "gone.json", "--rejects", "aside"],
+    ] {
+        let ran = heldset(folder.path(), args);
+        assert_eq!(ran.code, 2, "{args:?}");
+        assert_eq!(std::fs::read_to_string(folder.path().join("in.jsonl")).unwrap(), "{\"id\":\"a\"}\n");
+        assert_eq!(std::fs::read_to_string(folder.path().join("aside")).unwrap(), "precious");
+    }
+}
+
+#[test]
+fn an_output_keeps_what_it_is() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder_with("in.jsonl", "{\"id\":\"a\"}\n");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("private"), "old").unwrap();
+    std::fs::set_permissions(at("private"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink("private", at("link")).unwrap();
+    assert_eq!(heldset(folder.path(), &["convert", "in.jsonl", "--to", "jsonl", "-o", "link"]).code, 0);
+    assert!(at("link").is_symlink());
+    assert_eq!(std::fs::read_to_string(at("private")).unwrap(), "{\"id\":\"a\"}\n");
+    assert_eq!(at("private").metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(heldset(folder.path(), &["convert", "in.jsonl", "--to", "jsonl", "-o", "-"]).out, "{\"id\":\"a\"}\n");
+    let ran = heldset(folder.path(), &["convert", "in.jsonl", "--to", "jsonl", "-o", "."]);
+    assert!(ran.code == 2 && ran.err.contains("it is a folder"), "{}", ran.err);
+    std::fs::create_dir(at("c.csv.schema.json")).unwrap();
+    assert_eq!(heldset(folder.path(), &["convert", "in.jsonl", "--to", "csv", "-o", "c.csv"]).code, 2);
+    assert!(!at("c.csv").exists(), "the table is there without its types");
+}

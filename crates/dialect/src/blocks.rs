@@ -10,6 +10,9 @@ pub(crate) const BLOCK: usize = 256 << 10;
 /// The largest record.
 pub(crate) const MAX_RECORD: usize = 64 << 20;
 
+/// The most fields that a record has, and the most columns that a table has.
+pub(crate) const MAX_FIELDS: usize = 16_384;
+
 /// A file cut into blocks of rows, in order.
 pub(crate) trait Container: Send {
     /// The rows of a block.

@@ -8,6 +8,7 @@ use heldset_core::path::Path;
 use heldset_core::record::{Record, RecordId, name_problem};
 use heldset_core::value::{Object, Value};
 
+use crate::blocks::MAX_FIELDS;
 use crate::files::{Files, FilesError, Loaded};
 use crate::report::Tally;
 
@@ -86,6 +87,13 @@ impl Notes<'_> {
             );
             return None;
         };
+        if object.len() > MAX_FIELDS {
+            let message = format!("the record has more than {MAX_FIELDS} fields");
+            self.problem(
+                Problem::new(Code::E008, Path::root(), message).help("put what belongs together into one field"),
+            );
+            return None;
+        }
         for (index, (name, _)) in object.iter().enumerate() {
             if self.names.get(index).is_some_and(|known| known == name) {
                 continue;

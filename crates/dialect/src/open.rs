@@ -12,7 +12,7 @@ use heldset_core::schema::Schema;
 use heldset_core::value::{Object, Value};
 
 use crate::agenthealth::{self, AgentHealthMapper, BulkLines};
-use crate::blocks::Container;
+use crate::blocks::{Container, MAX_RECORD};
 use crate::columns;
 use crate::decompress::Compression;
 use crate::detect::{self, Shape};
@@ -102,7 +102,7 @@ impl<E: Each> Reading<'_, E> {
             reader = compression.expand(Box::new(Cursor::new(head).chain(reader)))?;
             head = look_ahead(&mut reader)?;
         }
-        let whole = head.len() < HEAD;
+        let whole = self.head_is_whole(&mut reader, &mut head)?;
         if whole && head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).iter().all(u8::is_ascii_whitespace) {
             return Ok(());
         }
@@ -138,6 +138,11 @@ impl<E: Each> Reading<'_, E> {
                 self.columns(shape, Box::new(Cursor::new(bytes)))
             }
         }
+    }
+
+    /// Whether the head is all there is; a byte more is read to know.
+    fn head_is_whole(&self, reader: &mut Box<dyn Read + Send>, head: &mut Vec<u8>) -> io::Result<bool> {
+        Ok(head.len() < HEAD || reader.take(1).read_to_end(head)? == 0)
     }
 
     fn format(&self, sample: &[Object<'_>], shape: Shape) -> Format {
@@ -180,15 +185,20 @@ impl<E: Each> Reading<'_, E> {
             if schema.is_some() {
                 return forced.unwrap_or(Format::Records);
             }
-            let row: Object<'_> = names.iter().map(|name| (name.clone().into(), Value::Null)).collect();
+            let mut row = Object::with_capacity(names.len());
+            names.iter().for_each(|name| row.push_unique(name.as_str().into(), Value::Null));
             forced.unwrap_or_else(|| detect::format_of_rows(&[row], Shape::Csv(delimiter)))
         };
-        let kind = |names: &[String], name: &str| match (decide(names), &schema) {
-            (Format::Letta, _) => letta::cell_kind(name),
-            (_, Some(schema)) => schema.type_of(name).map_or(CellKind::Text, CellKind::Typed),
-            _ => CellKind::Text,
+        let kinds = |names: &[String]| {
+            let format = decide(names);
+            let kind = |name: &String| match (format, &schema) {
+                (Format::Letta, _) => letta::cell_kind(name),
+                (_, Some(schema)) => schema.type_of(name).map_or(CellKind::Text, CellKind::Typed),
+                _ => CellKind::Text,
+            };
+            names.iter().map(kind).collect()
         };
-        let csv = Csv::open(source, delimiter, &kind)?;
+        let csv = Csv::open(source, delimiter, &kinds)?;
         for name in csv.names().iter().filter(|name| name.trim() != name.as_str()) {
             let message = format!("the column `{name}` has spaces around its name, and is not `{}`", name.trim());
             let hint = Problem::new(Code::H005, Path::key(name), message).help("remove the spaces from the header");
@@ -311,10 +321,26 @@ impl<E: Each> Reading<'_, E> {
     }
 }
 
+/// The start of a file: at least its first row, however long that is, up to the limit of a record.
 fn look_ahead(reader: &mut Box<dyn Read + Send>) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(HEAD);
     reader.take(HEAD as u64).read_to_end(&mut head)?;
+    let mut looked = 0;
+    while head.len() >= HEAD && head.len() <= MAX_RECORD && !has_whole_row(&head, looked) {
+        looked = head.len();
+        if reader.take(looked as u64).read_to_end(&mut head)? == 0 {
+            break;
+        }
+    }
     Ok(head)
+}
+
+/// Whether a line with something on it ends after byte `from`.
+fn has_whole_row(head: &[u8], from: usize) -> bool {
+    let Some(start) = head.iter().position(|byte| !byte.is_ascii_whitespace()) else { return false };
+    memchr::memchr2(b'\n', b'\r', &head[start.max(from)..]).is_some()
+        || head.starts_with(b"PAR1")
+        || head.starts_with(b"ARROW1")
 }
 
 /// The objects on the first lines.

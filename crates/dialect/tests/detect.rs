@@ -55,3 +55,15 @@ fn an_empty_file_of_any_name_is_an_empty_dataset() {
         }
     }
 }
+
+#[test]
+fn the_length_of_the_first_row_does_not_change_what_a_file_is() {
+    let long = "x".repeat(700 << 10);
+    check("x.jsonl", &format!("{{\"input\":\"{long}\",\"ground_truth\":\"4\"}}\n"), Format::Letta, 1);
+    check(
+        "x.jsonl",
+        &format!("{}{{\"input\":\"a\",\"ground_truth\":\"4\"}}\n", "\n".repeat(700 << 10)),
+        Format::Letta,
+        1,
+    );
+}

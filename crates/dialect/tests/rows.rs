@@ -62,7 +62,7 @@ fn faults_of_csv_rows_have_line_and_column() {
         &["E029 4:5 -", "E028 5:6 -", "E011 6:1 -", "E012 7:1 id"],
     );
     check("r.csv", "id,a\n1,\"x\n", &[], &["E028 2:3 -"]);
-    check("r.csv", "id,id\n1,2\n", &[], &["E031 1:1 -"]);
+    check("r.csv", "id,id\n1,2\n", &[], &["E031 1:4 -"]);
     check("r.csv", "id,a\n", &[], &["E023 - -"]);
 }
 

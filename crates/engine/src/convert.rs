@@ -5,7 +5,9 @@
 
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
-use heldset_core::fault::Fault;
+use heldset_core::code::Code;
+use heldset_core::fault::{Fault, Problem};
+use heldset_core::path::Path;
 use heldset_core::record::Record;
 use heldset_dialect::write::{ColumnSet, Sidecar, Target, WriteOptions, Writer, Written, spooled, writer};
 use heldset_dialect::{Each, Files, Input, ReadOptions, Report, Take, read};
@@ -62,16 +64,17 @@ pub fn convert(
         listener,
     };
     let report = read(input, reading, files, &WriteEach(&writer), &mut taking)?;
-    if let Writer::Table(table) = &writer {
-        for loss in table.losses(&taking.columns) {
-            taking.losses.add(loss);
-        }
+    let too_wide = taking.columns.is_too_wide();
+    match &writer {
+        Writer::Table(_) if too_wide => taking.listener.fault(&too_wide_fault())?,
+        Writer::Table(table) => table.losses(&taking.columns).into_iter().for_each(|loss| taking.losses.add(loss)),
+        Writer::Rows(_) => {}
     }
     let Taking { spool, columns, losses, listener, .. } = taking;
     let dropped = losses.tell(options, listener)?;
     let spool = spool.into_inner().map_err(io::IntoInnerError::into_error)?;
     let faulty = report.faults > 0 && !(options.keep_valid && report.kept > 0);
-    let refused = faulty || (dropped > 0 && !options.lossy);
+    let refused = faulty || too_wide || (dropped > 0 && !options.lossy);
     Ok(Conversion { report, dropped, refused, writer, columns, spool })
 }
 
@@ -93,6 +96,11 @@ impl Conversion {
             }
         }
     }
+}
+
+fn too_wide_fault() -> Fault {
+    let message = "the records have too many different fields for one table";
+    Problem::new(Code::E036, Path::root(), message).help("write them as `jsonl`, which has no columns").of_file()
 }
 
 fn between(writer: &Writer) -> &'static str {
@@ -140,7 +148,9 @@ impl Take<(Written, ColumnSet)> for Taking<'_> {
         for loss in written.losses {
             self.losses.add(loss);
         }
-        self.columns.merge(columns);
+        if !self.columns.is_too_wide() {
+            self.columns.merge(columns);
+        }
         if self.started {
             self.spool.write_all(self.between.as_bytes())?;
         }

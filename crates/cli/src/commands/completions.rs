@@ -1,6 +1,7 @@
 //! `heldset completions`.
 
-use std::io;
+use std::io::{self, Write};
+use std::path::Path;
 
 use clap::CommandFactory;
 
@@ -9,6 +10,9 @@ use crate::exit::{Exit, Failure};
 
 /// Prints completions for a shell.
 pub(crate) fn run(args: &CompletionsArgs) -> Result<Exit, Failure> {
-    clap_complete::generate(args.shell, &mut Cli::command(), "heldset", &mut io::stdout());
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "heldset", &mut text);
+    let printed = io::stdout().write_all(&text);
+    printed.map_err(|error| Failure::write(Path::new("standard output"), &error))?;
     Ok(Exit::Fine)
 }

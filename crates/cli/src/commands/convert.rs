@@ -1,6 +1,5 @@
 //! `heldset convert`.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,23 +11,25 @@ use heldset_engine::convert::{ConvertOptions, Converting, convert};
 use heldset_engine::{Listener, compat};
 
 use crate::args::{Cli, ConvertArgs};
-use crate::disk::{self, Disk};
+use crate::disk::{self, Disk, STDIN};
 use crate::exit::{Exit, Failure};
 use crate::print::{self, Severity, progress::Progress};
+use crate::whole::{self, WholeFile};
 
 /// Translates a file; nothing is written unless all of it can be.
 pub(crate) fn run(cli: &Cli, args: &ConvertArgs) -> Result<Exit, Failure> {
     let (input, size) = disk::open(&args.file)?;
     let file = input.name.clone();
-    let rejects = args.rejects.as_deref().map(create).transpose()?;
+    refuse_one_file_twice(args)?;
+    whole::clean_up_when_interrupted();
+    let rejects = args.rejects.as_deref().map(WholeFile::create).transpose()?.map(BufWriter::new);
     let mut told = Told { cli, file: &file, progress: Progress::of(&file, size, cli.quiet), rejects, first: None };
     let made = match args.read.compat {
         None => translate(args, input, &mut told)?,
         Some(_) => translate_compat(args, input, &mut told)?,
     };
     told.progress.finish();
-    let first =
-        told.finish().map_err(|error| Failure::write(args.rejects.as_deref().unwrap_or(Path::new("-")), &error))?;
+    let first = told.finish(args.rejects.as_deref())?;
     if !cli.quiet {
         let report = match cli.json {
             true => print::json::text(&print::json::report(&made.report, made.dropped)),
@@ -58,12 +59,15 @@ type Handing = Box<dyn FnOnce(&mut (dyn Write + Send)) -> io::Result<Sidecar>>;
 
 fn translate(args: &ConvertArgs, input: Input, told: &mut Told<'_>) -> Result<Made, Failure> {
     let reading = super::read_options(&args.read)?;
-    let write = WriteOptions { typed: args.output.is_some(), for_spreadsheet: args.for_spreadsheet };
+    let write = WriteOptions {
+        typed: args.output.as_deref().is_some_and(|path| path.as_os_str() != STDIN),
+        for_spreadsheet: args.for_spreadsheet,
+    };
     let options = ConvertOptions { target: args.target(), write, lossy: args.lossy, keep_valid: args.keep_valid };
     let files = Disk::around(&args.file, args.read.allow_outside);
     let temporary = tempfile::tempfile().map_err(|error| Failure::write(&std::env::temp_dir(), &error))?;
     let made = convert(input, &reading, &options, &files, Box::new(temporary), told);
-    let made = made.map_err(|error| Failure::open(&args.file, &error))?;
+    let made = made.map_err(|error| Failure::work(&args.file, &error))?;
     let (report, dropped) = (made.report.clone(), made.dropped);
     let body: Option<Handing> =
         (!made.refused).then(|| Box::new(|out: &mut (dyn Write + Send)| made.write_to(out)) as Handing);
@@ -80,66 +84,65 @@ fn translate_compat(args: &ConvertArgs, input: Input, told: &mut Told<'_>) -> Re
         ));
     }
     let files = Disk::around(&args.file, args.read.allow_outside);
-    let compat = compat::letta(input, &files, told).map_err(|error| Failure::open(&args.file, &error))?;
+    let compat = compat::letta(input, &files, told).map_err(|error| Failure::work(&args.file, &error))?;
     let keep = compat.report.faults == 0 || args.keep_valid;
     let lines = compat.lines;
     let write = move |out: &mut (dyn Write + Send)| out.write_all(&lines).map(|()| Sidecar::default());
     Ok(Made { report: compat.report, dropped: 0, body: keep.then(|| Box::new(write) as Handing) })
 }
 
-/// To standard output, or into a file that appears only when it is whole.
-fn hand_out(body: Handing, output: Option<&Path>) -> Result<(), Failure> {
-    let Some(path) = output else {
-        let mut out = BufWriter::new(io::stdout());
-        let written = body(&mut out).and_then(|_| out.flush());
-        return written.map_err(|error| Failure::write(Path::new("standard output"), &error));
-    };
-    let sidecar = write_whole(path, body)?;
-    if let Some(schema) = sidecar.schema {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".schema.json");
-        write_whole(&PathBuf::from(beside), |out| out.write_all(&schema))?;
+/// Input, output and rejects are three files.
+fn refuse_one_file_twice(args: &ConvertArgs) -> Result<(), Failure> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let Some(rejects) = args.rejects.as_deref().map(real) else { return Ok(()) };
+    let others = [Some(args.file.as_path()), args.output.as_deref()];
+    if others.into_iter().flatten().any(|other| real(other) == rejects) {
+        let message = "`--rejects` names the input or the output";
+        return Err(Failure::usage(Code::E103, message, "give the refused rows a file of their own"));
     }
     Ok(())
 }
 
-/// Writes a file that appears under its name only when it is whole.
-fn write_whole<T>(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<T>) -> Result<T, Failure> {
-    let fail = |error: io::Error| Failure::write(path, &error);
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut whole = tempfile::NamedTempFile::new_in(folder).map_err(fail)?;
-    let mut out = BufWriter::new(&mut whole);
-    let answer = write(&mut out).map_err(fail)?;
-    out.flush().map_err(fail)?;
-    drop(out);
-    open_to_readers(&whole).map_err(fail)?;
-    whole.persist(path).map_err(|error| fail(error.error))?;
-    Ok(answer)
+/// To standard output, or into files that appear only when all of them are whole.
+fn hand_out(body: Handing, output: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = output.filter(|path| path.as_os_str() != STDIN) else {
+        let mut out = BufWriter::new(io::stdout());
+        let written = body(&mut out).and_then(|_| out.flush());
+        return written.map_err(|error| Failure::write(Path::new("standard output"), &error));
+    };
+    let (file, sidecar) = written(path, body)?;
+    if let Some(schema) = sidecar.schema {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".schema.json");
+        written(&PathBuf::from(beside), |out| out.write_all(&schema))?.0.keep()?;
+    }
+    file.keep()
 }
 
-/// A temporary file is private; what becomes of it is an ordinary file.
-fn open_to_readers(file: &tempfile::NamedTempFile) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
-fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
-    File::create(path).map(BufWriter::new).map_err(|error| Failure::write(path, &error))
+fn written<T>(
+    path: &Path,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<T>,
+) -> Result<(WholeFile, T), Failure> {
+    let fail = |error: &io::Error| Failure::write(path, error);
+    let mut out = BufWriter::new(WholeFile::create(path)?);
+    let answer = write(&mut out).map_err(|error| fail(&error))?;
+    let file = out.into_inner().map_err(|error| fail(error.error()))?;
+    Ok((file, answer))
 }
 
 struct Told<'t> {
     cli: &'t Cli,
     file: &'t str,
     progress: Progress,
-    rejects: Option<BufWriter<File>>,
+    rejects: Option<BufWriter<WholeFile>>,
     first: Option<Fault>,
 }
 
 impl Told<'_> {
     /// Closes what was written aside; answers the first fault.
-    fn finish(mut self) -> io::Result<Option<Fault>> {
-        if let Some(rejects) = &mut self.rejects {
-            rejects.flush()?;
+    fn finish(self, rejects: Option<&Path>) -> Result<Option<Fault>, Failure> {
+        if let (Some(writer), Some(path)) = (self.rejects, rejects) {
+            writer.into_inner().map_err(|error| Failure::write(path, error.error()))?.keep()?;
         }
         Ok(self.first)
     }
@@ -152,7 +155,9 @@ impl Told<'_> {
             true => print::json::fault(fault, severity),
             false => print::fault::text(self.file, fault, severity, styled) + "\n",
         };
-        writeln!(io::stderr(), "{text}")
+        // A closed stderr is no reason to keep the data back.
+        drop(writeln!(io::stderr(), "{text}"));
+        Ok(())
     }
 }
 

@@ -3,11 +3,13 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use heldset_core::fault::Fault;
 
-use super::Severity;
+use super::{Severity, clean};
 
 /// The fault as text of several lines.
 pub(crate) fn text(file: &str, fault: &Fault, severity: Severity, styled: bool) -> String {
-    let file = fault.file.as_deref().unwrap_or(file);
+    let fault = &cleaned(fault);
+    let file = clean::line(fault.file.as_deref().unwrap_or(file));
+    let file = file.as_str();
     let level = match severity {
         Severity::Hint => Level::INFO.with_name("hint"),
         Severity::Warning => Level::WARNING,
@@ -33,6 +35,17 @@ pub(crate) fn text(file: &str, fault: &Fault, severity: Severity, styled: bool) 
     }
     let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
     true_column(renderer.render(&[group]), fault)
+}
+
+/// The fault with every text in it fit for a terminal.
+fn cleaned(fault: &Fault) -> Fault {
+    Fault {
+        message: clean::line(&fault.message),
+        field: fault.field.as_deref().map(clean::line),
+        help: fault.help.as_deref().map(clean::line),
+        excerpt: fault.excerpt.as_ref().map(clean::excerpt),
+        ..fault.clone()
+    }
 }
 
 /// Title, field and message in one line, without saying anything twice.

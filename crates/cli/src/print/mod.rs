@@ -1,5 +1,6 @@
 //! What people and programs see.
 
+pub(crate) mod clean;
 pub(crate) mod fault;
 pub(crate) mod json;
 pub(crate) mod progress;

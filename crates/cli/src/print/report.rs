@@ -4,13 +4,28 @@ use std::fmt::Write;
 
 use heldset_dialect::Report;
 
+use super::clean;
+
+/// How many names are listed in a line.
+const LISTED: usize = 40;
+
 /// The report as a few lines.
 pub(crate) fn text(file: &str, report: &Report, dropped: u64) -> String {
     let mut out = format!(
-        "{file}: {}, {} read, {} kept, {} refused, {dropped} dropped",
-        report.format, report.read, report.kept, report.refused
+        "{}: {}, {} read, {} kept, {} refused, {dropped} dropped",
+        clean::line(file),
+        report.format,
+        report.read,
+        report.kept,
+        report.refused
     );
     let mut line = |name: &str, items: Vec<String>| {
+        let items: Vec<String> = items.iter().map(|item| clean::line(item)).collect();
+        let more = items.len().saturating_sub(LISTED);
+        let mut items: Vec<String> = items.into_iter().take(LISTED).collect();
+        if more > 0 {
+            items.push(format!("and {more} more"));
+        }
         if !items.is_empty() {
             // Writing to a String cannot fail.
             let _infallible = write!(out, "\n  {name}: {}", items.join(", "));

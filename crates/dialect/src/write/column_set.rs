@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* observing records one by one and merging the sets of their batches in order give the same set.
 
+use crate::blocks::MAX_FIELDS;
 use hashbrown::HashMap;
 use heldset_core::number::Number;
 use heldset_core::value::Value;
@@ -41,6 +42,11 @@ pub(crate) struct Sight {
 pub(crate) struct Kinds(u16);
 
 impl ColumnSet {
+    /// Whether there are more columns than a table has.
+    pub fn is_too_wide(&self) -> bool {
+        self.columns.len() > MAX_FIELDS
+    }
+
     /// Adds what later records have.
     pub fn merge(&mut self, later: ColumnSet) {
         for column in later.columns {

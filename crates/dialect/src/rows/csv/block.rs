@@ -57,6 +57,13 @@ impl CsvBlock {
         Ok(names)
     }
 
+    /// Where the cells of a row stand in its text.
+    pub(super) fn spans_of(&self, row: usize) -> Vec<(usize, usize)> {
+        let Some(row) = self.rows.get(row) else { return Vec::new() };
+        let cells = self.cells.iter().skip(row.first_cell as usize).take(row.cells as usize);
+        cells.map(|cell| ((cell.start - row.start) as usize, (cell.end - row.start) as usize)).collect()
+    }
+
     pub(super) fn text_of(&self, row: usize) -> String {
         self.rows.get(row).map_or_else(String::new, |row| {
             String::from_utf8_lossy(&self.bytes[row.start as usize..row.end as usize]).into_owned()

@@ -1,5 +1,7 @@
 //! Cutting CSV bytes into rows and cells.
 
+use crate::blocks::MAX_FIELDS;
+
 /// A cell: where its text is, and where it starts in the file's bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
@@ -52,6 +54,8 @@ pub(super) struct Cutter {
     pub(super) first_line: u64,
     /// The last quote that was opened.
     pub(super) opened: usize,
+    /// Cells of the row beyond those that are kept.
+    uncounted: usize,
 }
 
 enum Stop {
@@ -62,7 +66,16 @@ enum Stop {
 
 impl Cutter {
     pub(super) fn new(delimiter: u8, line: u64) -> Self {
-        Cutter { delimiter, cells: Vec::new(), rows: Vec::new(), ends: Vec::new(), line, first_line: line, opened: 0 }
+        Cutter {
+            delimiter,
+            cells: Vec::new(),
+            rows: Vec::new(),
+            ends: Vec::new(),
+            line,
+            first_line: line,
+            opened: 0,
+            uncounted: 0,
+        }
     }
 
     /// Cuts until `most` rows are there or the bytes end. `ended`: nothing follows these bytes.
@@ -88,7 +101,12 @@ impl Cutter {
         let mut at = start;
         let mut lines = 0;
         let mut stray = None;
+        self.uncounted = 0;
         let next = loop {
+            if self.cells.len() - first_cell > MAX_FIELDS {
+                self.cells.pop();
+                self.uncounted += 1;
+            }
             let stop = if bytes.get(at) == Some(&b'"') {
                 self.quoted(bytes, &mut at, ended, &mut lines, &mut stray)
             } else {
@@ -100,7 +118,7 @@ impl Cutter {
                 Stop::Cut(cut) => return Err(cut),
             }
         };
-        let cells = self.cells.len() - first_cell;
+        let cells = self.cells.len() - first_cell + self.uncounted;
         let blank = cells == 1 && at == start;
         if blank {
             self.cells.truncate(first_cell);

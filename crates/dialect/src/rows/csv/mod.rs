@@ -5,6 +5,7 @@
 mod block;
 mod cut;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use heldset_core::code::Code;
@@ -14,7 +15,7 @@ use heldset_core::record::name_problem;
 use heldset_core::schema::FieldType;
 
 use super::Source;
-use crate::blocks::{BLOCK, Container};
+use crate::blocks::{BLOCK, Container, MAX_FIELDS};
 use crate::place::excerpt_of;
 pub(crate) use block::{CsvBlock, cell_value};
 use cut::{Cut, Cutter};
@@ -39,6 +40,8 @@ pub(crate) struct Header {
     pub(crate) kinds: Vec<CellKind>,
     /// The header line as it stands in the file.
     pub(crate) line: String,
+    /// Where each name stands in that line.
+    spans: Vec<(usize, usize)>,
 }
 
 /// A CSV file whose header has been read.
@@ -53,7 +56,7 @@ impl Csv {
     pub(crate) fn open(
         mut source: Source,
         delimiter: u8,
-        kind: &dyn Fn(&[String], &str) -> CellKind,
+        kinds: &dyn Fn(&[String]) -> Vec<CellKind>,
     ) -> Result<Self, Box<Fault>> {
         source.fill()?;
         let (bytes, cutter) = loop {
@@ -71,10 +74,10 @@ impl Csv {
         source.line = cutter.line;
         let mut block = CsvBlock::new(bytes, cutter, Arc::new(Header::empty()), 0);
         let names = block.header_names()?;
-        let kinds = names.iter().map(|name| kind(&names, name)).collect();
         let line = block.text_of(0);
-        let header = Arc::new(Header { names, kinds, line });
+        let header = Header { names, kinds: Vec::new(), line, spans: block.spans_of(0) };
         header.check()?;
+        let header = Arc::new(Header { kinds: kinds(&header.names), ..header });
         Ok(Csv { source, delimiter, header })
     }
 
@@ -107,7 +110,7 @@ impl Container for Csv {
                     return Err(unclosed(&self.source.pending, &cutter));
                 }
                 self.source.check_record(self.source.pending.len())?;
-                for _ in 0..=self.source.pending.len() / BLOCK {
+                for _ in 0..=(self.source.pending.len() / BLOCK).min(32) {
                     self.source.fill()?;
                 }
                 continue;
@@ -131,25 +134,36 @@ impl Container for Csv {
 
 impl Header {
     fn empty() -> Self {
-        Header { names: Vec::new(), kinds: Vec::new(), line: String::new() }
+        Header { names: Vec::new(), kinds: Vec::new(), line: String::new(), spans: Vec::new() }
     }
 
     fn check(&self) -> Result<(), Box<Fault>> {
+        if self.names.len() > MAX_FIELDS {
+            let message = format!("there are more than {MAX_FIELDS} columns");
+            return Err(self.fault(Code::E008, message, 0));
+        }
+        let mut seen = HashSet::new();
         for (index, name) in self.names.iter().enumerate() {
             let wrong = if name.is_empty() {
                 Some((Code::E031, format!("column {} has no name", index + 1)))
-            } else if self.names[..index].contains(name) {
+            } else if !seen.insert(name) {
                 Some((Code::E031, format!("two columns are named `{name}`")))
             } else {
                 name_problem(name).map(|why| (Code::E033, format!("the column name `{}` {why}", name.escape_debug())))
             };
             if let Some((code, message)) = wrong {
-                let problem = Problem::new(code, Path::root(), message).help("give every column a name of its own");
-                let excerpt = excerpt_of(&self.line, 0, self.line.len());
-                return Err(Box::new(problem.at(Some(Place { line: 1, column: 1 }), Some(excerpt))));
+                return Err(self.fault(code, message, index));
             }
         }
         Ok(())
+    }
+
+    /// A fault of the column at `index`.
+    fn fault(&self, code: Code, message: String, index: usize) -> Box<Fault> {
+        let problem = Problem::new(code, Path::root(), message).help("give every column a name of its own");
+        let (start, end) = self.spans.get(index).copied().unwrap_or((0, self.line.len()));
+        let place = crate::place::place_of(&self.line, Place { line: 1, column: 1 }, start);
+        Box::new(problem.at(Some(place), Some(excerpt_of(&self.line, start, end))))
     }
 }
 

@@ -1,0 +1,92 @@
+//! Files that appear under their name only when they are whole.
+//!
+//! *Invariant:* until [`WholeFile::keep`], what was there before is untouched; nothing is left behind when the work
+//! fails or is interrupted. A device or a pipe is written to, never replaced; a link is followed.
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::NamedTempFile;
+
+use crate::exit::{Exit, Failure};
+
+/// Temporary files that an interruption must take away.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A file that is being written.
+pub(crate) struct WholeFile {
+    path: PathBuf,
+    place: Place,
+}
+
+enum Place {
+    /// Beside its name, to be renamed.
+    Beside(NamedTempFile),
+    /// A device or a pipe.
+    Direct(File),
+}
+
+impl WholeFile {
+    /// Starts a file that will have this name.
+    pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
+        let fail = |error: io::Error| Failure::write(path, &error);
+        let about = path.metadata().ok();
+        if about.as_ref().is_some_and(std::fs::Metadata::is_dir) {
+            return Err(fail(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")));
+        }
+        if about.as_ref().is_some_and(|about| !about.is_file()) {
+            let file = OpenOptions::new().write(true).open(path).map_err(fail)?;
+            return Ok(WholeFile { path: path.to_owned(), place: Place::Direct(file) });
+        }
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let folder = real.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mode = about.map_or(0o666, |about| about.permissions().mode() & 0o7777);
+        let made = tempfile::Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(folder);
+        let temporary = made.map_err(fail)?;
+        unfinished().push(temporary.path().to_owned());
+        Ok(WholeFile { path: real, place: Place::Beside(temporary) })
+    }
+
+    /// Gives the file its name.
+    pub(crate) fn keep(self) -> Result<(), Failure> {
+        let Place::Beside(temporary) = self.place else { return Ok(()) };
+        let before = temporary.path().to_owned();
+        let kept = temporary.persist(&self.path).map_err(|error| Failure::write(&self.path, &error.error));
+        unfinished().retain(|path| *path != before);
+        kept.map(|_| ())
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.place {
+            Place::Beside(file) => file.write(bytes),
+            Place::Direct(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.place {
+            Place::Beside(file) => file.flush(),
+            Place::Direct(file) => file.flush(),
+        }
+    }
+}
+
+/// Takes unfinished files away when the user or the system ends the work.
+pub(crate) fn clean_up_when_interrupted() {
+    // Without a handler an interruption leaves a temporary file behind, and nothing worse.
+    drop(ctrlc::set_handler(|| {
+        for path in unfinished().drain(..) {
+            drop(std::fs::remove_file(path));
+        }
+        std::process::exit(Exit::Interrupted as i32);
+    }));
+}
+
+fn unfinished() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}

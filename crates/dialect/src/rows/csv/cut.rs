@@ -24,6 +24,8 @@ impl Cell {
 pub(super) struct Row {
     pub(super) first_cell: u32,
     pub(super) cells: u32,
+    /// Cells beyond those that are kept.
+    pub(super) uncounted: u32,
     pub(super) start: u32,
     pub(super) end: u32,
     pub(super) line: u64,
@@ -118,7 +120,7 @@ impl Cutter {
                 Stop::Cut(cut) => return Err(cut),
             }
         };
-        let cells = self.cells.len() - first_cell + self.uncounted;
+        let cells = self.cells.len() - first_cell;
         let blank = cells == 1 && at == start;
         if blank {
             self.cells.truncate(first_cell);
@@ -126,6 +128,7 @@ impl Cutter {
             self.rows.push(Row {
                 first_cell: first_cell as u32,
                 cells: cells as u32,
+                uncounted: self.uncounted as u32,
                 start: start as u32,
                 end: at as u32,
                 line: self.line,

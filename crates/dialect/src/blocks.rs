@@ -7,6 +7,9 @@ use heldset_core::value::Value;
 /// How much of a file is handed to a worker at once.
 pub(crate) const BLOCK: usize = 256 << 10;
 
+/// How many rows are handed to a worker at once, so that even a file full of faults is held in parts.
+pub(crate) const BLOCK_ROWS: usize = 8192;
+
 /// The largest record.
 pub(crate) const MAX_RECORD: usize = 64 << 20;
 

@@ -3,6 +3,8 @@
 //! *Invariant:* a document is at most 64 MiB, because it is held as a whole.
 
 use std::io::Read;
+use std::ops::Range;
+use std::sync::Arc;
 
 use heldset_core::code::Code;
 use heldset_core::fault::{Excerpt, Fault, Place, Problem};
@@ -10,7 +12,7 @@ use heldset_core::json;
 use heldset_core::path::Path;
 use heldset_core::value::Value;
 
-use crate::blocks::{Block, Container, Look, RowError};
+use crate::blocks::{BLOCK_ROWS, Block, Container, Look, RowError};
 use crate::lab::FieldMap;
 use crate::map::Mapper;
 use crate::place::{excerpt_of, place_of};
@@ -134,22 +136,29 @@ impl Document {
         }
     }
 
-    /// The elements of the list at `list`, as rows.
+    /// The elements of the list at `list`, as rows in several blocks.
     pub(crate) fn into_rows(self, list: &Path) -> DocumentRows {
-        let block = match self {
+        DocumentRows { whole: Some(self.into_block(list)), next: 0 }
+    }
+
+    /// The elements of the list at `list`, as rows in one block.
+    pub(crate) fn into_block(self, list: &Path) -> DocumentBlock {
+        match self {
             Document::Json(text) => {
                 let span = json::locate(&text, list).unwrap_or(json::Span { start: 0, end: 0 });
                 let rows = elements(&text, span.start, span.end);
                 DocumentBlock::Json(JsonBlock { rows, bytes: text.into_bytes(), first_row: 0 })
             }
-            Document::Yaml(yaml) => DocumentBlock::Yaml(yaml, list.clone()),
-        };
-        DocumentRows(Some(block))
+            Document::Yaml(yaml) => {
+                let rows = 0..yaml.len(list);
+                DocumentBlock::Yaml(Arc::new(yaml), list.clone(), rows)
+            }
+        }
     }
 
     /// The document itself as the one row.
-    pub(crate) fn into_row(self) -> DocumentRows {
-        DocumentRows(Some(DocumentBlock::One(self)))
+    pub(crate) fn into_row(self) -> DocumentBlock {
+        DocumentBlock::One(self)
     }
 }
 
@@ -159,21 +168,36 @@ pub(crate) enum LoadError {
     Fault(Box<Fault>),
 }
 
-/// The rows of a document: one block.
-pub(crate) struct DocumentRows(Option<DocumentBlock>);
+/// The rows of a document, a block at a time.
+pub(crate) struct DocumentRows {
+    whole: Option<DocumentBlock>,
+    next: usize,
+}
 
 /// Rows inside a document.
 pub(crate) enum DocumentBlock {
     Json(JsonBlock),
-    Yaml(Yaml, Path),
+    Yaml(Arc<Yaml>, Path, Range<usize>),
     One(Document),
+}
+
+impl From<DocumentBlock> for DocumentRows {
+    fn from(block: DocumentBlock) -> Self {
+        DocumentRows { whole: Some(block), next: 0 }
+    }
 }
 
 impl Container for DocumentRows {
     type Block = DocumentBlock;
 
     fn next_block(&mut self) -> Result<Option<DocumentBlock>, Box<Fault>> {
-        Ok(self.0.take())
+        let Some(whole) = &self.whole else { return Ok(None) };
+        let rows = self.next..(self.next + BLOCK_ROWS).min(whole.len());
+        if rows.start == 0 && rows.end == whole.len() {
+            return Ok(self.whole.take());
+        }
+        self.next = rows.end;
+        Ok(if rows.is_empty() { None } else { whole.part(rows) })
     }
 
     fn bytes_read(&self) -> u64 {
@@ -181,15 +205,30 @@ impl Container for DocumentRows {
     }
 }
 
+impl DocumentBlock {
+    /// Some of the rows.
+    fn part(&self, rows: Range<usize>) -> Option<DocumentBlock> {
+        match self {
+            DocumentBlock::Yaml(yaml, list, _) => Some(DocumentBlock::Yaml(Arc::clone(yaml), list.clone(), rows)),
+            DocumentBlock::Json(block) => Some(DocumentBlock::Json(block.part(rows))),
+            DocumentBlock::One(_) => None,
+        }
+    }
+}
+
 impl Block for DocumentBlock {
     fn first_row(&self) -> u64 {
-        0
+        match self {
+            DocumentBlock::Json(block) => block.first_row(),
+            DocumentBlock::Yaml(_, _, rows) => rows.start as u64,
+            DocumentBlock::One(_) => 0,
+        }
     }
 
     fn len(&self) -> usize {
         match self {
             DocumentBlock::Json(block) => block.len(),
-            DocumentBlock::Yaml(yaml, list) => yaml.len(list),
+            DocumentBlock::Yaml(_, _, rows) => rows.len(),
             DocumentBlock::One(_) => 1,
         }
     }
@@ -197,7 +236,7 @@ impl Block for DocumentBlock {
     fn line(&self, row: usize) -> u64 {
         match self {
             DocumentBlock::Json(block) => block.line(row),
-            DocumentBlock::Yaml(yaml, list) => yaml.line(&list.then_index(row)),
+            DocumentBlock::Yaml(yaml, list, rows) => yaml.line(&list.then_index(rows.start + row)),
             DocumentBlock::One(document) => document.locate(&Path::root()).0.map_or(1, |place| place.line),
         }
     }
@@ -205,9 +244,9 @@ impl Block for DocumentBlock {
     fn visit<'b>(&'b self, look: Look<'_>, visit: &mut dyn FnMut(usize, Result<Value<'b>, RowError>)) {
         match self {
             DocumentBlock::Json(block) => block.visit(look, visit),
-            DocumentBlock::Yaml(yaml, list) => {
-                for row in 0..yaml.len(list) {
-                    let at = list.then_index(row);
+            DocumentBlock::Yaml(yaml, list, rows) => {
+                for row in 0..rows.len() {
+                    let at = list.then_index(rows.start + row);
                     match RowError::known(yaml.faults(&at, true)) {
                         Some(error) => visit(row, Err(error)),
                         None => visit(row, Ok(yaml.value(&at).unwrap_or(Value::Null))),
@@ -221,7 +260,7 @@ impl Block for DocumentBlock {
     fn locate(&self, row: usize, path: &Path) -> (Option<Place>, Option<Excerpt>) {
         match self {
             DocumentBlock::Json(block) => block.locate(row, path),
-            DocumentBlock::Yaml(yaml, list) => yaml.locate(&path.under(&list.then_index(row))),
+            DocumentBlock::Yaml(yaml, list, rows) => yaml.locate(&path.under(&list.then_index(rows.start + row))),
             DocumentBlock::One(document) => document.locate(path),
         }
     }
@@ -229,7 +268,7 @@ impl Block for DocumentBlock {
     fn locate_offset(&self, row: usize, offset: usize) -> (Option<Place>, Option<Excerpt>) {
         match self {
             DocumentBlock::Json(block) => block.locate_offset(row, offset),
-            DocumentBlock::Yaml(yaml, list) => yaml.locate(&list.then_index(row)),
+            DocumentBlock::Yaml(yaml, list, rows) => yaml.locate(&list.then_index(rows.start + row)),
             DocumentBlock::One(document) => document.locate(&Path::root()),
         }
     }
@@ -237,8 +276,8 @@ impl Block for DocumentBlock {
     fn source(&self, row: usize) -> Vec<u8> {
         match self {
             DocumentBlock::Json(block) => block.source(row),
-            DocumentBlock::Yaml(yaml, list) => yaml
-                .value(&list.then_index(row))
+            DocumentBlock::Yaml(yaml, list, rows) => yaml
+                .value(&list.then_index(rows.start + row))
                 .map(|value| heldset_core::canonical::bytes(&value))
                 .unwrap_or_default(),
             DocumentBlock::One(document) => heldset_core::canonical::bytes(&document.root()),

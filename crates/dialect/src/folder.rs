@@ -102,11 +102,10 @@ impl FolderRows<'_> {
         self.bytes += loaded.bytes.len() as u64;
         let document = Document::parse(loaded.bytes, false)?;
         let plan = agenthealth::plan(&document.root(), &self.id).map_err(|problem| document.fault(problem))?;
-        let mut rows = match plan {
-            Plan::Rows { list, .. } => document.into_rows(&list),
+        Ok(match plan {
+            Plan::Rows { list, .. } => document.into_block(&list),
             _ => document.into_row(),
-        };
-        rows.next_block()?.ok_or_else(|| Box::new(empty()))
+        })
     }
 }
 

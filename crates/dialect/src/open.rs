@@ -12,11 +12,11 @@ use heldset_core::schema::Schema;
 use heldset_core::value::{Object, Value};
 
 use crate::agenthealth::{self, AgentHealthMapper, BulkLines};
-use crate::blocks::{Container, MAX_RECORD};
+use crate::blocks::Container;
 use crate::columns;
 use crate::decompress::Compression;
 use crate::detect::{self, Shape};
-use crate::document::{Document, LoadError, Plan};
+use crate::document::{Document, DocumentRows, LoadError, Plan};
 use crate::elsewhere::{Elsewhere, in_file};
 use crate::files::{Files, ReadSeek};
 use crate::format::Format;
@@ -34,6 +34,9 @@ use crate::rows::json_lines::JsonLines;
 
 /// How much of a file is looked at to tell what it is.
 const HEAD: usize = 256 << 10;
+
+/// How much is looked at when the first row is long.
+const LONGEST_HEAD: usize = 16 << 20;
 
 /// How often one file may point at the next.
 const MAX_HOPS: usize = 8;
@@ -262,7 +265,7 @@ impl<E: Each> Reading<'_, E> {
                     for fault in document.faults(None) {
                         self.fault(&fault)?;
                     }
-                    return self.run(document.into_row(), mapper.as_ref());
+                    return self.run(DocumentRows::from(document.into_row()), mapper.as_ref());
                 }
                 Plan::Elsewhere { path, at, info, fields } => {
                     self.report.dataset = std::mem::take(&mut self.report.dataset).over(info);
@@ -321,12 +324,12 @@ impl<E: Each> Reading<'_, E> {
     }
 }
 
-/// The start of a file: at least its first row, however long that is, up to the limit of a record.
+/// The start of a file: at least its first row, even when that is long.
 fn look_ahead(reader: &mut Box<dyn Read + Send>) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(HEAD);
     reader.take(HEAD as u64).read_to_end(&mut head)?;
     let mut looked = 0;
-    while head.len() >= HEAD && head.len() <= MAX_RECORD && !has_whole_row(&head, looked) {
+    while head.len() >= HEAD && head.len() < LONGEST_HEAD && !has_whole_row(&head, looked) {
         looked = head.len();
         if reader.take(looked as u64).read_to_end(&mut head)? == 0 {
             break;

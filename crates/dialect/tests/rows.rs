@@ -86,3 +86,30 @@ fn a_large_file_gives_the_same_for_any_number_of_workers() {
     let ids: Vec<_> = reading.records.iter().map(|record| record.id.as_str().to_owned()).collect();
     assert!(ids.iter().enumerate().all(|(row, id)| *id == row.to_string()));
 }
+
+#[test]
+fn short_rows_beyond_a_block_keep_their_order_and_their_lines() {
+    let lines: String = (0..20_000).map(|row| format!("{{\"id\":{row}}}\n")).collect();
+    let list = format!("[{}]", (0..20_000).map(|row| format!("{{\"id\":{row}}}")).collect::<Vec<_>>().join(",\n"));
+    let document = format!(
+        "{{\"items\":[{}]}}",
+        (0..20_000).map(|row| format!("{{\"id\":{row},\"prompt\":\"p\"}}")).collect::<Vec<_>>().join(",\n")
+    );
+    let yaml: String = (0..20_000).map(|row| format!("- {{id: {row}, prompt: p}}\n")).collect();
+    let table: String =
+        "id\n".chars().chain((0..20_000).flat_map(|row| format!("{row}\n").chars().collect::<Vec<_>>())).collect();
+    for (name, text, first) in
+        [("r.jsonl", lines, 1), ("r.json", list, 1), ("d.json", document, 1), ("r.yaml", yaml, 1), ("r.csv", table, 2)]
+    {
+        let text = format!("{}\n", text.trim_end()).replacen("19999", "7", 1);
+        let reading = read_bytes(name, text.as_bytes());
+        assert_eq!(reading.report.kept, 19_999, "{name}: {:?}", reading.faults.first());
+        assert!(
+            reading.records.iter().enumerate().all(|(row, record)| record.id.as_str() == row.to_string()),
+            "{name}"
+        );
+        let fault = &reading.faults[0];
+        assert_eq!(fault.place.unwrap().line, 19_999 + first, "{name}");
+        assert!(fault.message.contains(&format!("line {}", 7 + first)), "{name}: {}", fault.message);
+    }
+}

@@ -6,7 +6,7 @@ use heldset_core::path::Path;
 
 use super::Source;
 use super::json_block::{JsonBlock, RowSpan};
-use crate::blocks::{BLOCK, Container};
+use crate::blocks::{BLOCK, BLOCK_ROWS, Container};
 use crate::place::{excerpt_of, place_of};
 
 /// A file that is one JSON list.
@@ -115,7 +115,7 @@ impl Container for JsonArray {
         }
         let mut rows: Vec<(usize, usize)> = Vec::new();
         let mut start = 0;
-        while !self.closed && start < BLOCK {
+        while !self.closed && start < BLOCK && rows.len() < BLOCK_ROWS {
             let end = match self.element_end(start) {
                 Ok(end) => end,
                 Err(fault) if rows.is_empty() => return Err(fault),

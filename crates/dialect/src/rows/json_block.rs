@@ -1,5 +1,7 @@
 //! Rows that are JSON texts: lines of a JSONL file, or elements of a list.
 
+use std::ops::Range;
+
 use heldset_core::code::Code;
 use heldset_core::fault::{Excerpt, Place, Problem};
 use heldset_core::json::{self, JsonError, JsonProblem};
@@ -26,6 +28,15 @@ pub(crate) struct RowSpan {
 }
 
 impl JsonBlock {
+    /// Some of the rows, with their bytes only.
+    pub(crate) fn part(&self, rows: Range<usize>) -> JsonBlock {
+        let first_row = self.first_row + rows.start as u64;
+        let rows = &self.rows[rows];
+        let (from, to) = (rows.first().map_or(0, |row| row.start), rows.last().map_or(0, |row| row.end));
+        let moved = |row: &RowSpan| RowSpan { start: row.start - from, end: row.end - from, place: row.place };
+        JsonBlock { bytes: self.bytes[from..to].to_vec(), rows: rows.iter().map(moved).collect(), first_row }
+    }
+
     fn bytes_of(&self, row: usize) -> &[u8] {
         let span = self.rows[row];
         &self.bytes[span.start..span.end]

@@ -6,7 +6,7 @@ use heldset_core::fault::{Fault, Place};
 
 use super::Source;
 use super::json_block::{JsonBlock, RowSpan};
-use crate::blocks::{BLOCK, Container};
+use crate::blocks::{BLOCK, BLOCK_ROWS, Container};
 
 /// A JSONL file.
 pub(crate) struct JsonLines {
@@ -34,6 +34,7 @@ impl Container for JsonLines {
         if end == 0 {
             return Ok(None);
         }
+        let end = few_lines(&self.source.pending[..end]);
         let bytes = self.source.cut(end);
         self.cut(bytes).map(Some)
     }
@@ -65,6 +66,11 @@ impl JsonLines {
         self.source.rows += rows.len() as u64;
         Ok(JsonBlock { bytes, rows, first_row })
     }
+}
+
+/// Just after the last of the lines that make a block.
+fn few_lines(bytes: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', bytes).nth(BLOCK_ROWS - 1).map_or(bytes.len(), |at| at + 1)
 }
 
 /// Just after the last line that surely ends in `bytes`; a `\r` at the very end may be half of a pair.

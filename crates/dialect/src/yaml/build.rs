@@ -35,7 +35,7 @@ pub(super) fn build(source: &str) -> Result<Built, Box<Fault>> {
 }
 
 /// How many faults are gathered before the reading ends.
-const MOST_FAULTS: usize = 10_000;
+const MOST_FAULTS: usize = 1000;
 
 /// The document so far.
 pub(super) struct Builder<'s> {

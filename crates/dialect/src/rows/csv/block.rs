@@ -92,8 +92,12 @@ impl CsvBlock {
         }
         if row.cells as usize > self.header.names.len() {
             let extra = self.cells[row.first_cell as usize + self.header.names.len()];
-            let message =
-                format!("the row has {} cells, the header {}", row.cells + row.uncounted, self.header.names.len());
+            let message = format!(
+                "the row has {}{} cells, the header {}",
+                if row.more { "more than " } else { "" },
+                row.cells,
+                self.header.names.len()
+            );
             return Err(self
                 .error(row, Code::E029, message, self.raw_start(&extra) - row.start)
                 .with_help("put a cell that contains a delimiter in quotes, or name the column in the header"));

@@ -24,8 +24,8 @@ impl Cell {
 pub(super) struct Row {
     pub(super) first_cell: u32,
     pub(super) cells: u32,
-    /// Cells beyond those that are kept.
-    pub(super) uncounted: u32,
+    /// Whether there are more cells than are kept.
+    pub(super) more: bool,
     pub(super) start: u32,
     pub(super) end: u32,
     pub(super) line: u64,
@@ -56,8 +56,8 @@ pub(super) struct Cutter {
     pub(super) first_line: u64,
     /// The last quote that was opened.
     pub(super) opened: usize,
-    /// Cells of the row beyond those that are kept.
-    uncounted: usize,
+    /// Whether the row has more cells than are kept.
+    more: bool,
 }
 
 enum Stop {
@@ -76,7 +76,7 @@ impl Cutter {
             line,
             first_line: line,
             opened: 0,
-            uncounted: 0,
+            more: false,
         }
     }
 
@@ -103,11 +103,18 @@ impl Cutter {
         let mut at = start;
         let mut lines = 0;
         let mut stray = None;
-        self.uncounted = 0;
+        self.more = false;
         let next = loop {
             if self.cells.len() - first_cell > MAX_FIELDS {
-                self.cells.pop();
-                self.uncounted += 1;
+                self.more = true;
+                match memchr::memchr2(b'\n', b'\r', &bytes[at..]) {
+                    None if !ended => return Err(Cut::Incomplete),
+                    more => at += more.unwrap_or(bytes.len() - at),
+                }
+                match self.stop(bytes, at, ended) {
+                    Stop::Line(next) => break next,
+                    _ => return Err(Cut::Incomplete),
+                }
             }
             let stop = if bytes.get(at) == Some(&b'"') {
                 self.quoted(bytes, &mut at, ended, &mut lines, &mut stray)
@@ -128,7 +135,7 @@ impl Cutter {
             self.rows.push(Row {
                 first_cell: first_cell as u32,
                 cells: cells as u32,
-                uncounted: self.uncounted as u32,
+                more: self.more,
                 start: start as u32,
                 end: at as u32,
                 line: self.line,

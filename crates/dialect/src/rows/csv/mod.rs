@@ -15,7 +15,7 @@ use heldset_core::record::name_problem;
 use heldset_core::schema::FieldType;
 
 use super::Source;
-use crate::blocks::{BLOCK, Container, MAX_FIELDS};
+use crate::blocks::{BLOCK, BLOCK_ROWS, Container, MAX_FIELDS};
 use crate::place::excerpt_of;
 pub(crate) use block::{CsvBlock, cell_value};
 use cut::{Cut, Cutter};
@@ -104,7 +104,7 @@ impl Container for Csv {
                 return Ok(None);
             }
             let mut cutter = Cutter::new(self.delimiter, self.source.line);
-            let cut = cutter.cut(&self.source.pending, self.source.ended, usize::MAX);
+            let cut = cutter.cut(&self.source.pending, self.source.ended, BLOCK_ROWS);
             let Some(&end) = cutter.ends.last() else {
                 if cut == Cut::Unclosed || self.source.ended {
                     return Err(unclosed(&self.source.pending, &cutter));

@@ -37,6 +37,14 @@ pub(crate) struct Seen {
     id: Option<String>,
 }
 
+impl Look {
+    /// Whether this record is among those whose inputs are compared. Workers write the counter only as long as needed.
+    fn is_compared(&self) -> bool {
+        self.seen.load(Ordering::Relaxed) < COMPARED_INPUTS
+            && self.seen.fetch_add(1, Ordering::Relaxed) < COMPARED_INPUTS
+    }
+}
+
 impl Each for Look {
     type Out = Seen;
 
@@ -51,7 +59,7 @@ impl Each for Look {
                 .and_then(Value::as_array)
                 .is_some_and(|outcomes| outcomes.iter().filter_map(Value::as_str).any(quotes_words)),
             referenced: fields.contains("input").then(|| is_referenced(fields)),
-            words: match self.seen.fetch_add(1, Ordering::Relaxed) < COMPARED_INPUTS {
+            words: match self.is_compared() {
                 true => words_of(fields),
                 false => None,
             },

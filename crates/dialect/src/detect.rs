@@ -69,7 +69,11 @@ pub(crate) fn columns_of_name(name: &str) -> Option<&'static str> {
 fn object_shape(text: &str, whole: bool, named: Option<Shape>) -> Shape {
     let lines: Vec<&str> = text.split(['\n', '\r']).filter(|line| !line.trim().is_empty()).take(8).collect();
     let alone = whole && lines.len() == 1;
-    let any_whole = lines.iter().any(|line| line.trim_start().starts_with('{') && json::read(line).is_ok());
+    let first = lines.first().copied().unwrap_or("");
+    // A broken first line does not hide that there are lines; the first line of a longer document never ends so.
+    let any_whole = json::read(first).is_ok()
+        || first.trim_end().ends_with('}')
+            && lines.iter().any(|line| line.trim_start().starts_with('{') && json::read(line).is_ok());
     match (any_whole, alone, named) {
         (true, true, Some(Shape::JsonDocument | Shape::Yaml)) => Shape::JsonDocument,
         (true, true, None) if has_envelope(lines[0]) => Shape::JsonDocument,

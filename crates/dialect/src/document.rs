@@ -13,6 +13,7 @@ use heldset_core::path::Path;
 use heldset_core::value::Value;
 
 use crate::blocks::{BLOCK_ROWS, Block, Container, Look, RowError};
+use crate::format::Format;
 use crate::lab::FieldMap;
 use crate::map::Mapper;
 use crate::place::{excerpt_of, place_of};
@@ -68,7 +69,11 @@ impl Document {
             let problem = Problem::new(Code::E008, Path::root(), "the document is larger than 64 MiB");
             return Err(LoadError::Fault(Box::new(problem.help("write one record per line, as JSONL").of_file())));
         }
-        Document::parse(bytes, is_yaml).map_err(LoadError::Fault)
+        let kept = if is_yaml { Vec::new() } else { bytes.clone() };
+        Document::parse(bytes, is_yaml).map_err(|fault| match Salvaged::from(&kept) {
+            Some(salvaged) => LoadError::Broken(fault, Box::new(salvaged)),
+            None => LoadError::Fault(fault),
+        })
     }
 
     /// Reads a document from bytes at hand.
@@ -166,6 +171,38 @@ impl Document {
 pub(crate) enum LoadError {
     Io(std::io::Error),
     Fault(Box<Fault>),
+    /// Broken, but its list of rows can still be read one by one, so that every fault is told.
+    Broken(Box<Fault>, Box<Salvaged>),
+}
+
+/// The rows of a broken JSON document.
+pub(crate) struct Salvaged {
+    /// What the name of the list says they are.
+    pub(crate) format: Format,
+    pub(crate) rows: DocumentRows,
+    /// The first and the last line of the list.
+    pub(crate) lines: (u64, u64),
+}
+
+impl Salvaged {
+    /// Looks for the list by its name alone.
+    fn from(bytes: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)).ok()?;
+        let named = [("\"items\"", Format::Lab), ("\"testCases\"", Format::AgentHealth)];
+        let (start, format) = named.into_iter().find_map(|(name, format)| Some((list_named(text, name)?, format)))?;
+        let rows = elements(text, start, text.len());
+        let lines = (rows.first()?.place.line, rows.last()?.place.line + 1);
+        let block = DocumentBlock::Json(JsonBlock { rows, bytes: text.as_bytes().to_vec(), first_row: 0 });
+        Some(Salvaged { format, rows: block.into(), lines })
+    }
+}
+
+/// Where the list starts that a key of this name holds.
+fn list_named(text: &str, name: &str) -> Option<usize> {
+    text.match_indices(name).find_map(|(at, _)| {
+        let after = text[at + name.len()..].trim_start().strip_prefix(':')?.trim_start();
+        (after.starts_with('[') && !text[..at].ends_with('\\')).then(|| text.len() - after.len())
+    })
 }
 
 /// The rows of a document, a block at a time.

@@ -16,7 +16,7 @@ use crate::blocks::Container;
 use crate::columns;
 use crate::decompress::Compression;
 use crate::detect::{self, Shape};
-use crate::document::{Document, DocumentRows, LoadError, Plan};
+use crate::document::{Document, DocumentRows, LoadError, Plan, Salvaged};
 use crate::elsewhere::{Elsewhere, in_file};
 use crate::files::{Files, ReadSeek};
 use crate::format::Format;
@@ -236,12 +236,27 @@ impl<E: Each> Reading<'_, E> {
         schema.map(Some).map_err(|problem| Stop::Fault(Box::new(problem.of_file())))
     }
 
+    /// The rows of a broken document: each tells its own faults. The document's first one is told unless a row does.
+    fn salvaged(&mut self, fault: &Fault, salvaged: Salvaged) -> Result<(), Stop> {
+        let (first, last) = salvaged.lines;
+        let in_rows = fault.place.is_some_and(|place| (first..=last).contains(&place.line));
+        if !in_rows {
+            self.fault(fault)?;
+        }
+        self.rows(salvaged.rows, self.options.format.unwrap_or(salvaged.format))?;
+        if self.report.faults == 0 {
+            self.fault(fault)?;
+        }
+        Ok(())
+    }
+
     /// A document that is read as a whole: its dialect says where the rows are.
     fn document(&mut self, reader: impl Read, is_yaml: bool) -> Result<(), Stop> {
         let mut document = match Document::load(reader, is_yaml) {
             Ok(document) => document,
             Err(LoadError::Io(error)) => return Err(error.into()),
             Err(LoadError::Fault(fault)) => return Err(fault.into()),
+            Err(LoadError::Broken(fault, salvaged)) => return self.salvaged(&fault, *salvaged),
         };
         let mut plan = match self.plan(&document, self.options.format) {
             Ok(plan) => plan,

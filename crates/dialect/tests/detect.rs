@@ -67,3 +67,15 @@ fn the_length_of_the_first_row_does_not_change_what_a_file_is() {
         1,
     );
 }
+
+#[test]
+fn a_document_with_an_item_on_each_line_is_no_jsonl() {
+    for name in ["x", "x.json", "x.yaml"] {
+        check(
+            name,
+            "{\"items\":[\n{\"id\":\"a\",\"prompt\":\"p\"},\n{\"id\":\"b\",\"prompt\":\"q\"}\n]}\n",
+            Format::Lab,
+            2,
+        );
+    }
+}

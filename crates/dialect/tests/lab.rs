@@ -2,7 +2,7 @@
 
 use heldset_core::value::Value;
 use heldset_dialect::{Format, IdRule, ReadOptions};
-use heldset_testkit::{MemoryFiles, Reading, read_with};
+use heldset_testkit::{MemoryFiles, Reading, read_bytes, read_with};
 
 const TRIP: &str = include_str!("../../../examples/trip-planner/trip_queries.yaml");
 const BOB: &str = include_str!("../../../examples/trip-planner/seeds/user_bob.yaml");
@@ -367,4 +367,16 @@ fn every_fault_of_a_manifest_is_told() {
         &[r#"{"id":"d","input":"fine"}"#],
         &["E005 1:7 note", "E003 5:5 items[0]", "E005 8:12 items[1].score", "E015 10:13 prompt"],
     );
+}
+
+#[test]
+fn every_fault_of_a_json_manifest_is_told() {
+    let text = "{\"name\": \"n\", \"items\": [\n{\"id\":\"a\",\"prompt\":\"p\",\"prompt\":\"q\"},\n{\"id\":\"b\",\"prompt\":\"p\",\"x\":1e400},\n{\"id\":\"c\",\"prompt\":5},\n{\"id\":\"d\",\"prompt\":\"fine\"}\n]}\n";
+    let reading = read_bytes("d.json", text.as_bytes());
+    assert_eq!(reading.places(), ["E003 2:24 -", "E005 3:28 x", "E015 4:20 prompt"], "{:?}", reading.faults);
+    assert_eq!(reading.lines(), [r#"{"id":"d","input":"fine"}"#]);
+    let outside = read_bytes("d.json", b"{\"n\": 1e400,\n\"items\": [\n{\"id\":\"a\",\"prompt\":5}\n]}");
+    assert_eq!(outside.places(), ["E005 1:7 n", "E015 3:20 prompt"], "{:?}", outside.faults);
+    let unclosed = read_bytes("d.json", b"{\"items\": [\n{\"id\":\"a\",\"prompt\":\"p\"}\n");
+    assert_eq!(unclosed.report.faults, 1, "{:?}", unclosed.faults);
 }

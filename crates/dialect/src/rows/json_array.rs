@@ -192,6 +192,9 @@ pub(crate) fn elements(text: &str, start: usize, end: usize) -> Vec<RowSpan> {
         if first < last {
             rows.push((first, last));
         }
+        if bytes[stop] == b']' {
+            break;
+        }
         from = stop + 1;
     }
     spans(bytes, Place { line: 1, column: 1 }, &rows)

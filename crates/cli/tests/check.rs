@@ -192,3 +192,15 @@ fn one_missing_file_does_not_hide_the_others() {
     assert_eq!(files.len(), 2);
     assert!(ran.out.contains("E101") && ran.out.contains("E012"), "{}", ran.out);
 }
+
+#[test]
+fn a_schema_beside_the_file_that_cannot_be_read_is_a_fault() {
+    let folder = folder_with("r.csv", "id,n\na,1\n");
+    std::fs::write(folder.path().join("r.csv.schema.json"), "{\"fields\":[{\"name\":\"n\",\"type\":\"integer\"}]}")
+        .unwrap();
+    assert_eq!(heldset(folder.path(), &["convert", "r.csv", "--to", "jsonl"]).out, "{\"id\":\"a\",\"n\":1}\n");
+    std::fs::remove_file(folder.path().join("r.csv.schema.json")).unwrap();
+    std::fs::create_dir(folder.path().join("r.csv.schema.json")).unwrap();
+    let ran = heldset(folder.path(), &["check", "r.csv"]);
+    assert!(ran.code == 3 && ran.out.contains("error[E019]"), "{}", ran.out);
+}

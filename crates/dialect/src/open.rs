@@ -18,7 +18,7 @@ use crate::decompress::Compression;
 use crate::detect::{self, Shape};
 use crate::document::{Document, DocumentRows, LoadError, Plan, Salvaged};
 use crate::elsewhere::{Elsewhere, in_file};
-use crate::files::{Files, ReadSeek};
+use crate::files::{Files, FilesError, ReadSeek};
 use crate::format::Format;
 use crate::lab::LabMapper;
 use crate::letta::{self, LettaMapper};
@@ -228,7 +228,11 @@ impl<E: Each> Reading<'_, E> {
     fn schema_beside(&self) -> Result<Option<Schema>, Stop> {
         let stem = self.name.rsplit(['/', '\\']).next().unwrap_or(&self.name);
         let name = format!("{stem}.schema.json");
-        let Ok(loaded) = self.files.load(&self.name, &name) else { return Ok(None) };
+        let loaded = match self.files.load(&self.name, &name) {
+            Ok(loaded) => loaded,
+            Err(FilesError::Missing(_)) => return Ok(None),
+            Err(error) => return Err(Stop::Fault(Box::new(files_problem(&error, Path::root()).of_file()))),
+        };
         let text = String::from_utf8_lossy(&loaded.bytes).into_owned();
         let value = json::read(&text)
             .map_err(|error| Problem::new(Code::E037, Path::root(), format!("`{name}` is not JSON: {error}")));

@@ -93,6 +93,7 @@ pub fn read<E: Each>(
     if matches!(input.body, Body::Folder) {
         return crate::folder::read_folder(&input.name, options, files, each, take);
     }
+    let given = input.name.clone();
     let mut reading = Reading {
         name: input.name,
         options,
@@ -110,10 +111,20 @@ pub fn read<E: Each>(
     if reading.report.read == 0 && reading.report.faults == 0 {
         reading.fault(&empty())?;
     }
+    if reading.report.dataset.name.is_none() {
+        reading.report.dataset.name = stem(&given);
+    }
     Ok(reading.report)
 }
 
 /// There is no record in what was read.
 pub(crate) fn empty() -> Fault {
     Problem::new(Code::E023, Path::root(), "there is no record in it").help("add at least one record").of_file()
+}
+
+/// The name of a file without its folder and its endings; standard input has none.
+fn stem(name: &str) -> Option<String> {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let stem = file.split('.').find(|part| !part.is_empty())?;
+    (stem != "-").then(|| stem.to_owned())
 }

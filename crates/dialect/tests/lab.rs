@@ -84,7 +84,7 @@ fn envelopes_say_where_the_items_are_and_what_the_dataset_is() {
         (format!("name: n\nversion: 2\nitems: {item}\nowner: me\n"), Some("n"), Some("2"), &["owner"]),
         (format!("dataset: n\nitems: {item}\n"), Some("n"), None, &[]),
         (format!("dataset: d\nname: n\nitems: {item}\n"), Some("n"), None, &["dataset"]),
-        (item.to_owned(), None, None, &[]),
+        (item.to_owned(), Some("d"), None, &[]),
         ("spec: {path: items.json}\nname: outer\n".to_owned(), Some("outer"), None, &["count"]),
     ] {
         let reading = read(&text);

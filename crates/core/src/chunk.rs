@@ -65,6 +65,21 @@ impl Chunker {
         (ends_chunk(&leaf) || self.open.size() == MAX_CHUNK_ROWS).then(|| self.close())
     }
 
+    /// Adds a whole chunk whose root is known; refused while another one is open, for it would not begin here.
+    pub fn push_chunk(&mut self, root: Digest, rows: u64) -> bool {
+        if self.open.size() > 0 {
+            return false;
+        }
+        self.rows += rows;
+        self.closed.push(leaf_hash(root.as_bytes()));
+        true
+    }
+
+    /// Whether a chunk is open.
+    pub fn is_open(&self) -> bool {
+        self.open.size() > 0
+    }
+
     /// Ends the split; gives the last chunk, if one was still open, and the sum.
     pub fn finish(mut self) -> (Option<Chunk>, SplitSum) {
         let last = (self.open.size() > 0).then(|| self.close());

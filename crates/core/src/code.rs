@@ -79,12 +79,33 @@ codes! {
     E037 "invalid schema",
     E038 "repeated version",
     E039 "refused by the released loader",
+    // versions
+    E040 "unlabelled answer",
+    E041 "answer without a prompt",
+    E042 "checksum mismatch",
+    E043 "invalid policy",
+    E044 "incomplete provenance",
+    E045 "erased record",
     // requests
     E101 "cannot be opened",
     E102 "unknown name",
     E103 "invalid combination",
     E104 "cannot be written",
     E105 "invalid usage",
+    E110 "no store",
+    E111 "newer format",
+    E112 "store in use",
+    E113 "store cannot be written",
+    E114 "missing key",
+    E115 "somebody else was faster",
+    E116 "already there",
+    // visibility
+    E120 "not for this audience",
+    E121 "not to this place",
+    E122 "lets more out",
+    // integrity
+    E130 "damaged",
+    E131 "pinned file changed",
     // legal and unwise
     H001 "whole-sentence reference",
     H002 "outcome quotes exact words",

@@ -106,6 +106,22 @@ impl RowKey {
     }
 }
 
+/// Plain SHA-256 of bytes that come one piece after the other.
+#[derive(Clone, Default)]
+pub struct Hashing(Sha256);
+
+impl Hashing {
+    /// Takes the next piece.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of all pieces.
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
 /// Plain SHA-256 of some bytes.
 pub fn sha256(bytes: &[u8]) -> Digest {
     Digest(Sha256::digest(bytes).into())
@@ -192,6 +208,9 @@ mod tests {
         assert_eq!(tagged("group", &[b"a", b"bc"]), sha256(b"heldset:group:1\0a\0bc"));
         assert_eq!(tagged("schema", &[b"{}"]), sha256(b"heldset:schema:1\0{}"));
         assert_eq!(sha256_of(&[b"a", b"bc"]), sha256(b"abc"));
+        let mut hashing = Hashing::default();
+        [b"a".as_slice(), b"bc"].into_iter().for_each(|piece| hashing.update(piece));
+        assert_eq!(hashing.finish(), sha256(b"abc"));
     }
 
     #[test]

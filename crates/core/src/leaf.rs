@@ -65,6 +65,20 @@ impl Leaves {
         labels.filter_map(|(label, digest)| Some((label.name(), (*digest)?)))
     }
 
+    /// The leaf of a record whose groups are canonical bytes already, one for each of [`labels`](Self::labels); an
+    /// empty text stands for a group without fields.
+    pub fn leaf_of_canonical(&mut self, id: &str, groups: &[Vec<u8>]) -> Digest {
+        let has_sealed = self.labels.sealed().next().is_some();
+        let row_key = self.key.as_ref().filter(|_| has_sealed).map(|key| key.row_key(self.labels.split(), id));
+        for ((label, bytes), slot) in self.labels.labels().iter().zip(groups).zip(&mut self.groups) {
+            let fields = if bytes.is_empty() { b"{}".as_slice() } else { bytes };
+            *slot = (!bytes.is_empty() || !label.is_open())
+                .then(|| group_digest(label.name(), fields, row_key.as_ref().filter(|_| !label.is_open())));
+        }
+        let labels = self.labels.labels().iter().zip(&self.groups);
+        leaf_of(id, labels.filter_map(|(label, digest)| Some((label.name(), (*digest)?))), &mut self.bytes)
+    }
+
     fn hash_groups(&mut self, record: &Record<'_>) {
         self.layout.follow(&record.fields, &self.labels);
         let sealed = |key: &CommitKey| key.row_key(self.labels.split(), record.id.as_str());

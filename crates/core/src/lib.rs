@@ -2,10 +2,13 @@
 //!
 //! *Invariant:* no IO, no clock, no randomness, no environment, no threads: every function is from values to values.
 
+pub mod audit;
 pub mod canonical;
 pub mod case;
 pub mod chunk;
+pub mod cite;
 pub mod code;
+pub mod declaration;
 pub mod digest;
 pub mod fault;
 pub mod files_split;

@@ -28,6 +28,21 @@ impl Tree {
         Tree::default()
     }
 
+    /// The tree that goes on from where another stopped; nothing if a tree of that size has not so many peaks.
+    pub fn from_peaks(size: u64, peaks: Vec<Digest>) -> Option<Self> {
+        (peaks.len() == size.count_ones() as usize).then_some(Tree { peaks, size })
+    }
+
+    /// The heads of the full subtrees, largest first: with the size, all that is needed to go on.
+    pub fn peaks(&self) -> &[Digest] {
+        &self.peaks
+    }
+
+    /// Adds an entry, hashed as a leaf.
+    pub fn push_entry(&mut self, entry: &[u8]) {
+        self.push(leaf_hash(entry));
+    }
+
     /// Adds a leaf that is already hashed.
     pub fn push(&mut self, leaf: Digest) {
         let mut node = leaf;

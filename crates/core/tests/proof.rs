@@ -55,6 +55,20 @@ proptest! {
     }
 
     #[test]
+    fn a_tree_goes_on_from_its_peaks(size in 0..90_u64, stop in 0..90_u64) {
+        let leaves: Vec<_> = (0..size).map(|leaf| sha256(&leaf.to_be_bytes())).collect();
+        let (first, rest) = leaves.split_at(stop.min(size) as usize);
+        let part: Tree = first.iter().copied().collect();
+        let peaks = part.peaks().to_vec();
+        let mut tree = Tree::from_peaks(part.size(), peaks.clone()).unwrap();
+        prop_assert_eq!(tree.head(), part.head());
+        tree.extend(rest.iter().copied());
+        prop_assert_eq!((tree.size(), tree.head()), (size, head(&leaves)));
+        let longer = [peaks, vec![sha256(b"")]].concat();
+        prop_assert!(Tree::from_peaks(part.size(), longer).is_none());
+    }
+
+    #[test]
     fn a_changed_path_does_not_verify(size in 2..90_u64, at in any::<prop::sample::Index>(), bit in 0..256_usize) {
         let leaves: Vec<_> = (0..size).map(|leaf| sha256(&leaf.to_be_bytes())).collect();
         let index = at.index(leaves.len());

@@ -4,25 +4,11 @@
 
 use std::fmt;
 
-macro_rules! audiences {
-    ($($variant:ident $name:literal $what:literal,)+) => {
-        /// One who may look at data.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Audience { $(#[doc = $what] $variant,)+ }
+use super::named::named;
 
-        impl Audience {
-            /// Every audience, in alphabetical order.
-            pub const ALL: &'static [Audience] = &[$(Audience::$variant,)+];
-
-            /// The name as policies write it.
-            pub fn name(self) -> &'static str {
-                match self { $(Audience::$variant => $name,)+ }
-            }
-        }
-    };
-}
-
-audiences! {
+named! {
+    /// One who may look at data.
+    Audience: "Every audience, in alphabetical order."
     Agent "agent" "The system under test.",
     Annotator "annotator" "People who label records.",
     Dashboard "dashboard" "Pages that show results.",
@@ -41,19 +27,8 @@ audiences! {
 pub struct Audiences(u16);
 
 impl Audience {
-    /// The audience of that name.
-    pub fn parse(name: &str) -> Option<Audience> {
-        Audience::ALL.iter().copied().find(|audience| audience.name() == name)
-    }
-
     const fn bit(self) -> u16 {
         1 << self as u16
-    }
-}
-
-impl fmt::Display for Audience {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.name())
     }
 }
 

@@ -44,6 +44,11 @@ pub struct Label {
 }
 
 impl Label {
+    /// The built-in labels, widest first.
+    pub(super) fn all_built_in() -> impl Iterator<Item = Label> {
+        BUILT_IN.iter().map(|(name, audiences)| Label { name: Cow::Borrowed(name), audiences: *audiences })
+    }
+
     /// The built-in label of that name.
     pub fn built_in(name: &str) -> Option<Label> {
         let (name, audiences) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
@@ -74,6 +79,11 @@ impl Label {
     /// The name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The names of the labels that this one is joined of; its own where it is not joined.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &str> {
+        self.name.split('+')
     }
 
     /// Who may see what has this label.

@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use super::audience::Audiences;
 use super::label::{AGENT_VISIBLE, INTERNAL, Label};
+use super::movement::Terms;
 use super::split_labels::SplitLabels;
 use crate::record::name_problem;
 use crate::value::Object;
@@ -42,7 +43,7 @@ pub struct Policy {
     pub(super) splits: BTreeMap<String, String>,
     pub(super) fields: BTreeMap<String, String>,
     pub(super) default: String,
-    pub(super) movement: BTreeMap<String, Object<'static>>,
+    pub(super) movement: BTreeMap<String, Terms>,
     pub(super) answers_for: BTreeMap<String, String>,
 }
 
@@ -121,7 +122,7 @@ impl PolicyDraft {
             fields: families_in_lowercase(self.fields)?,
             splits: self.splits,
             default: self.default.unwrap_or_default(),
-            movement: self.movement,
+            movement: checked_terms(self.movement)?,
             answers_for: self.answers_for,
         };
         policy.check_names()?;
@@ -142,7 +143,7 @@ impl Policy {
             splits: self.splits.clone(),
             fields: self.fields.clone(),
             default: Some(self.default.clone()),
-            movement: self.movement.clone(),
+            movement: self.movement.iter().map(|(label, terms)| (label.clone(), terms.stated.clone())).collect(),
             answers_for: self.answers_for.clone(),
         }
     }
@@ -150,6 +151,11 @@ impl Policy {
     /// The label of that name, built in or defined here.
     pub fn label(&self, name: &str) -> Option<Label> {
         Label::built_in(name).or_else(|| self.labels.get(name).cloned())
+    }
+
+    /// Every label there is, the built-in ones first.
+    pub fn labels(&self) -> impl Iterator<Item = Label> {
+        Label::all_built_in().chain(self.labels.values().cloned())
     }
 
     /// The splits in alphabetical order, each with the name of its label.
@@ -169,7 +175,7 @@ impl Policy {
 
     /// What is stated about where a label's bytes may travel.
     pub fn movement_of(&self, label: &str) -> Option<&Object<'static>> {
-        self.movement.get(label)
+        self.movement.get(label).map(|terms| &terms.stated)
     }
 
     /// The labels that fields have in one split.
@@ -254,6 +260,14 @@ fn families_in_lowercase(fields: BTreeMap<String, String>) -> Result<BTreeMap<St
         }
     }
     Ok(held)
+}
+
+fn checked_terms(stated: BTreeMap<String, Object<'static>>) -> Result<BTreeMap<String, Terms>, PolicyError> {
+    let checked = stated.into_iter().map(|(label, terms)| {
+        let terms = Terms::check(&format!("movement.{label}"), terms)?;
+        Ok((label, terms))
+    });
+    checked.collect()
 }
 
 fn check_name(what: &'static str, name: &str) -> Result<(), PolicyError> {

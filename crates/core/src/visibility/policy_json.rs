@@ -16,7 +16,8 @@ impl Policy {
     pub fn to_value(&self) -> Value<'_> {
         let audiences = |audiences: Audiences| Value::Array(audiences.iter().map(|a| Value::from(a.name())).collect());
         let labels = self.labels.iter().map(|(name, label)| (name.as_str().into(), audiences(label.audiences())));
-        let movement = self.movement.iter().map(|(label, terms)| (label.as_str().into(), Value::from(terms.clone())));
+        let movement =
+            self.movement.iter().map(|(label, terms)| (label.as_str().into(), Value::from(terms.stated.clone())));
         let parts = [
             ("labels", Value::Object(labels.collect())),
             ("splits", texts_value(&self.splits)),

@@ -9,7 +9,7 @@ use super::policy::{Policy, PolicyError, begins, family};
 use crate::canonical;
 
 /// The labels that fields have in one split.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SplitLabels {
     split: String,
     own: Label,
@@ -72,7 +72,7 @@ impl SplitLabels {
     }
 
     /// Where in [`labels`](Self::labels) the effective label of a field stands.
-    pub(crate) fn index_of(&self, field: &str) -> usize {
+    pub fn index_of(&self, field: &str) -> usize {
         let by_family = || self.families.iter().find(|(prefix, _)| begins(field, prefix)).map(|(_, index)| *index);
         self.names.get(field).copied().or_else(by_family).unwrap_or(self.default)
     }

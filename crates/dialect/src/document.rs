@@ -60,6 +60,19 @@ pub(crate) enum Document {
     Yaml(Yaml),
 }
 
+/// A document that somebody wrote by hand, in YAML or JSON, as one value.
+pub fn read_document(bytes: &[u8]) -> Result<Value<'static>, Box<Fault>> {
+    let as_json = bytes.trim_ascii_start().starts_with(b"{").then(|| Document::parse(bytes.to_vec(), false));
+    let document = match as_json {
+        Some(Ok(document)) if document.faults(None).is_empty() => document,
+        _ => Document::parse(bytes.to_vec(), true)?,
+    };
+    match document.faults(None).into_iter().next() {
+        Some(fault) => Err(Box::new(fault)),
+        None => Ok(document.root().into_owned()),
+    }
+}
+
 impl Document {
     /// Reads all of it.
     pub(crate) fn load(mut reader: impl Read, is_yaml: bool) -> Result<Self, LoadError> {

@@ -28,6 +28,7 @@ mod rows;
 pub mod write;
 mod yaml;
 
+pub use document::read_document;
 pub use files::{Files, FilesError, Loaded, NoFiles, ReadSeek};
 pub use format::Format;
 pub use letta::{CompatReading, CompatSample, PyDict, PyText, PyValue, read_compat};

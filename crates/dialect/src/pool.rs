@@ -73,6 +73,7 @@ where
 }
 
 fn work<C: Container, E: Each>(line: &Mutex<Line<C>>, job: &Job<'_, E>, send: &SyncSender<Parcel<C::Block, E::Out>>) {
+    let mut scratch = E::Scratch::default();
     loop {
         let Ok(mut taking) = line.lock() else { return };
         if taking.ended {
@@ -86,7 +87,7 @@ fn work<C: Container, E: Each>(line: &Mutex<Line<C>>, job: &Job<'_, E>, send: &S
         drop(taking);
         let parcel = match block {
             Ok(None) => return,
-            Ok(Some(block)) => Ok(finish(block, job, bytes_read)),
+            Ok(Some(block)) => Ok(finish(block, job, &mut scratch, bytes_read)),
             Err(fault) => Err(fault),
         };
         if send.send((number, parcel)).is_err() {
@@ -95,7 +96,12 @@ fn work<C: Container, E: Each>(line: &Mutex<Line<C>>, job: &Job<'_, E>, send: &S
     }
 }
 
-fn finish<B: Block, E: Each>(mut block: B, job: &Job<'_, E>, bytes_read: u64) -> Done<B, E::Out> {
+fn finish<B: Block, E: Each>(
+    mut block: B,
+    job: &Job<'_, E>,
+    scratch: &mut E::Scratch,
+    bytes_read: u64,
+) -> Done<B, E::Out> {
     block.prepare();
     let mut rows = Vec::with_capacity(block.len());
     let mut notes = Notes {
@@ -121,7 +127,7 @@ fn finish<B: Block, E: Each>(mut block: B, job: &Job<'_, E>, bytes_read: u64) ->
         let version = record.as_ref().and_then(|record| job.mapper.version(record));
         rows.push(match record {
             Some(record) if notes.problems.is_empty() => {
-                RowDone::Kept { key: IdKey::of(record.id.as_str()), version, out: job.each.record(record) }
+                RowDone::Kept { key: IdKey::of(record.id.as_str()), version, out: job.each.record(scratch, record) }
             }
             record => RowDone::Refused {
                 key: record.map(|record| IdKey::of(record.id.as_str())),

@@ -50,11 +50,14 @@ pub trait Each: Sync {
     /// What it makes of a record.
     type Out: Send;
 
+    /// What a worker keeps from one record to the next.
+    type Scratch: Default;
+
     /// Whether lists and mappings may be empty that no rule of the dialect looks into. They are checked all the same.
     const SHALLOW: bool = false;
 
     /// Makes it.
-    fn record(&self, record: Record<'_>) -> Self::Out;
+    fn record(&self, scratch: &mut Self::Scratch, record: Record<'_>) -> Self::Out;
 }
 
 /// Who is told what was read: records in the order of the file, and faults in the order of the file.

@@ -275,7 +275,8 @@ fn seekable(bytes: Vec<u8>) -> u64 {
     struct Count;
     impl heldset_dialect::Each for Count {
         type Out = ();
-        fn record(&self, _record: heldset_core::record::Record<'_>) {}
+        type Scratch = ();
+        fn record(&self, _scratch: &mut (), _record: heldset_core::record::Record<'_>) {}
     }
     impl heldset_dialect::Take<()> for Count {
         fn record(&mut self, (): ()) -> std::io::Result<()> {

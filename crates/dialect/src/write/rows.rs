@@ -17,7 +17,7 @@ pub struct Written {
 }
 
 /// Writes records one by one.
-pub trait RowWriter: Sync {
+pub trait RowWriter: Send + Sync {
     /// A record as a row.
     fn row(&self, record: &Record<'_>) -> Written;
 

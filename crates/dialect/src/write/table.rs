@@ -16,7 +16,7 @@ use super::loss::Loss;
 use super::rows::Written;
 
 /// Writes records as a table.
-pub trait TableWriter: Sync {
+pub trait TableWriter: Send + Sync {
     /// A record as the line of JSON that is kept until the columns are known, and what its row would lose whatever
     /// the columns turn out to be.
     fn row(&self, record: &Record<'_>) -> Written;

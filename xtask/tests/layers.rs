@@ -6,6 +6,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 const FLOORS: &[(&str, u8)] = &[
     ("heldset-core", 1),
     ("heldset-dialect", 2),
+    ("heldset-store", 2),
     ("heldset-engine", 3),
     ("heldset-cli", 5),
     // Not shipped: may look at everything below the commands.

@@ -3,22 +3,16 @@
 //! *Invariant:* nothing is handed out before the whole file was read and found free of faults and losses,
 //! unless the caller asked for the valid rows or for a lossy writing.
 
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 
-use heldset_core::code::Code;
-use heldset_core::fault::{Fault, Problem};
-use heldset_core::path::Path;
-use heldset_core::record::Record;
-use heldset_dialect::write::{ColumnSet, Sidecar, Target, WriteOptions, Writer, Written, spooled, writer};
-use heldset_dialect::{Each, Files, Input, ReadOptions, Report, Take, read};
+use heldset_core::fault::Fault;
+use heldset_dialect::write::{ColumnSet, Sidecar, Target, WriteOptions, Written};
+use heldset_dialect::{Files, Input, ReadOptions, Report, Take, read};
 
 use crate::Listener;
-use crate::losses::Losses;
+use crate::spool::{Spooled, Spooling};
 
-/// A place for rows until they may be handed out.
-pub trait Temporary: Read + Write + Seek + Send {}
-
-impl<T: Read + Write + Seek + Send> Temporary for T {}
+pub use crate::spool::Temporary;
 
 /// How to convert.
 pub struct ConvertOptions {
@@ -40,9 +34,7 @@ pub struct Conversion {
     pub dropped: u64,
     /// Whether nothing may be handed out.
     pub refused: bool,
-    writer: Writer,
-    columns: ColumnSet,
-    spool: Box<dyn Temporary>,
+    spooled: Spooled,
 }
 
 /// Reads a file and writes its records into a temporary place.
@@ -54,59 +46,21 @@ pub fn convert(
     temporary: Box<dyn Temporary>,
     listener: &mut dyn Converting,
 ) -> io::Result<Conversion> {
-    let writer = writer(options.target, options.write);
-    let mut taking = Taking {
-        spool: io::BufWriter::new(temporary),
-        between: between(&writer),
-        columns: ColumnSet::default(),
-        started: false,
-        losses: Losses::default(),
-        listener,
-    };
-    let report = read(input, reading, files, &WriteEach(&writer), &mut taking)?;
-    let too_wide = taking.columns.is_too_wide();
-    match &writer {
-        Writer::Table(_) if too_wide => taking.listener.fault(&too_wide_fault())?,
-        Writer::Table(table) => table.losses(&taking.columns).into_iter().for_each(|loss| taking.losses.add(loss)),
-        Writer::Rows(_) => {}
-    }
-    let Taking { spool, columns, losses, listener, .. } = taking;
-    let dropped = losses.tell(options, listener)?;
-    let spool = spool.into_inner().map_err(io::IntoInnerError::into_error)?;
+    let spooling = Spooling::new(options.target, options.write, temporary);
+    let each = spooling.each();
+    let mut taking = Taking { spooling, listener };
+    let report = read(input, reading, files, &each, &mut taking)?;
+    let Taking { spooling, listener } = taking;
+    let spooled = spooling.finish(options.lossy, listener)?;
     let faulty = report.faults > 0 && !(options.keep_valid && report.kept > 0);
-    let refused = faulty || too_wide || (dropped > 0 && !options.lossy);
-    Ok(Conversion { report, dropped, refused, writer, columns, spool })
+    let refused = faulty || spooled.refused;
+    Ok(Conversion { dropped: spooled.dropped, report, refused, spooled })
 }
 
 impl Conversion {
     /// Hands out what was written, and what belongs beside it.
-    pub fn write_to(mut self, out: &mut (dyn Write + Send)) -> io::Result<Sidecar> {
-        self.spool.seek(SeekFrom::Start(0))?;
-        match &self.writer {
-            Writer::Rows(rows) => {
-                out.write_all(&rows.head(&self.report.dataset))?;
-                io::copy(&mut self.spool, out)?;
-                out.write_all(rows.tail().as_bytes())?;
-                Ok(Sidecar::default())
-            }
-            Writer::Table(table) => {
-                let lines = BufReader::new(self.spool).lines();
-                let mut rows = lines.map(|line| line.and_then(|line| spooled(&line)));
-                table.write(&self.columns, &mut rows, out)
-            }
-        }
-    }
-}
-
-fn too_wide_fault() -> Fault {
-    let message = "the records have too many different fields for one table";
-    Problem::new(Code::E036, Path::root(), message).help("write them as `jsonl`, which has no columns").of_file()
-}
-
-fn between(writer: &Writer) -> &'static str {
-    match writer {
-        Writer::Rows(rows) => rows.between(),
-        Writer::Table(_) => "\n",
+    pub fn write_to(self, out: &mut (dyn Write + Send)) -> io::Result<Sidecar> {
+        self.spooled.write_to(&self.report.dataset, out)
     }
 }
 
@@ -116,46 +70,14 @@ pub trait Converting: Listener {
     fn reject(&mut self, row: &[u8]) -> io::Result<()>;
 }
 
-struct WriteEach<'w>(&'w Writer);
-
-impl Each for WriteEach<'_> {
-    type Out = (Written, ColumnSet);
-
-    fn record(&self, record: Record<'_>) -> Self::Out {
-        let mut columns = ColumnSet::default();
-        let written = match self.0 {
-            Writer::Rows(rows) => rows.row(&record),
-            Writer::Table(table) => {
-                table.observe(&record, &mut columns);
-                table.row(&record)
-            }
-        };
-        (written, columns)
-    }
-}
-
 struct Taking<'t> {
-    spool: io::BufWriter<Box<dyn Temporary>>,
-    between: &'static str,
-    columns: ColumnSet,
-    started: bool,
-    losses: Losses,
+    spooling: Spooling,
     listener: &'t mut dyn Converting,
 }
 
 impl Take<(Written, ColumnSet)> for Taking<'_> {
-    fn record(&mut self, (written, columns): (Written, ColumnSet)) -> io::Result<()> {
-        for loss in written.losses {
-            self.losses.add(loss);
-        }
-        if !self.columns.is_too_wide() {
-            self.columns.merge(columns);
-        }
-        if self.started {
-            self.spool.write_all(self.between.as_bytes())?;
-        }
-        self.started = true;
-        self.spool.write_all(&written.bytes)
+    fn record(&mut self, row: (Written, ColumnSet)) -> io::Result<()> {
+        self.spooling.take(row)
     }
 
     fn header(&mut self, line: &str) -> io::Result<()> {

@@ -47,10 +47,11 @@ impl Look {
 
 impl Each for Look {
     type Out = Seen;
+    type Scratch = ();
 
     const SHALLOW: bool = true;
 
-    fn record(&self, record: Record<'_>) -> Seen {
+    fn record(&self, _scratch: &mut (), record: Record<'_>) -> Seen {
         let fields = &record.fields;
         let mut seen = Seen {
             sentence: fields.get("expected_output").and_then(Value::as_str).is_some_and(is_sentence),

@@ -2,12 +2,53 @@
 //!
 //! *Invariant:* no verb knows HTTP, a command line or where bytes lie.
 
+pub mod audit;
+pub mod cat;
 pub mod check;
+pub mod commit;
+mod compact;
+mod companions;
 pub mod compat;
 pub mod convert;
+pub mod copies;
+pub mod diff;
+pub mod doctor;
+mod drops;
+pub mod erase;
 pub mod explain;
+pub mod export;
+pub mod files;
+mod gather;
+pub mod gc;
 mod hints;
+pub mod history;
+pub mod import;
+pub mod init;
+pub mod keys;
+mod log;
 mod losses;
+pub mod ls;
+pub mod mount;
+pub mod ports;
+mod recompute;
+pub mod record;
+pub mod refusal;
+pub mod register;
+pub mod resolve;
+mod retention;
+pub mod rows;
+pub mod scan;
+pub mod scrub;
+pub mod session;
+pub mod show;
+mod spool;
+mod store_errors;
+pub mod tag;
+#[cfg(test)]
+mod upkeep_tests;
+mod uses;
+pub mod verify;
+pub mod view;
 
 use heldset_core::fault::Fault;
 

@@ -10,7 +10,7 @@ use heldset_core::fault::Problem;
 use heldset_core::path::Path;
 use heldset_dialect::write::{GUARDED, Loss};
 
-use crate::convert::{ConvertOptions, Converting};
+use crate::Listener;
 
 /// Losses of one conversion, in the order they were first met.
 #[derive(Default)]
@@ -33,7 +33,7 @@ impl Losses {
     }
 
     /// Tells of all of them; answers how many fields are lost or changed.
-    pub(crate) fn tell(self, options: &ConvertOptions, listener: &mut dyn Converting) -> io::Result<u64> {
+    pub(crate) fn tell(self, lossy: bool, listener: &mut (impl Listener + ?Sized)) -> io::Result<u64> {
         let mut dropped = 0;
         for (loss, count) in self.groups {
             let guarded = loss.why.starts_with(GUARDED);
@@ -41,13 +41,13 @@ impl Losses {
                 dropped += count;
             }
             let more = if count > 1 { format!(" (and so in {} more records)", count - 1) } else { String::new() };
-            let help = match (guarded, options.lossy) {
+            let help = match (guarded, lossy) {
                 (true, _) => "an apostrophe stands before it, as asked with `--for-spreadsheet`",
                 (false, true) => "written without it, as asked with `--lossy`",
                 (false, false) => "choose another target, or write the rest with `--lossy`",
             };
             let problem = Problem::new(Code::E036, Path::key(&loss.field), format!("{loss}{more}")).help(help);
-            match guarded || options.lossy {
+            match guarded || lossy {
                 true => listener.warning(&problem.of_file())?,
                 false => listener.fault(&problem.of_file())?,
             }

@@ -98,8 +98,9 @@ struct Keep;
 
 impl Each for Keep {
     type Out = Record<'static>;
+    type Scratch = ();
 
-    fn record(&self, record: Record<'_>) -> Record<'static> {
+    fn record(&self, _scratch: &mut (), record: Record<'_>) -> Record<'static> {
         record.into_owned()
     }
 }

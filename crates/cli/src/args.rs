@@ -10,10 +10,14 @@ use heldset_dialect::{Format, IdRule};
 /// Datasets that AI agents are evaluated on: read exactly, pinned by digest, answers sealed.
 #[derive(Parser)]
 #[command(name = "heldset", version, arg_required_else_help = true)]
-#[command(
-    after_help = "Example:\n  heldset check cases.jsonl\n  heldset convert cases.jsonl --to parquet -o cases.parquet"
-)]
+#[command(after_help = "Example:\n  heldset init\n  heldset import trips cases.jsonl\n  heldset cat trips --as agent")]
 pub(crate) struct Cli {
+    /// The store (default: $HELDSET_STORE, else the nearest `.heldset` upwards)
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+    /// See and act as this audience does (default: the owner)
+    #[arg(long = "as", global = true, value_name = "AUDIENCE")]
+    pub(crate) audience: Option<String>,
     /// Print one JSON document and nothing else on standard output
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -23,6 +27,9 @@ pub(crate) struct Cli {
     /// Print no progress and no summary
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// Print more about what is done
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -47,6 +54,75 @@ pub(crate) enum Command {
         after_help = "Example:\n  heldset convert suite.csv --to jsonl\n  heldset convert cases.yaml --to letta-csv -o cases.csv"
     )]
     Convert(ConvertArgs),
+    /// Make a store
+    #[command(after_help = "Example:\n  heldset init\n  heldset init /data/evals")]
+    Init(crate::commands::init::InitArgs),
+    /// Register files as a new version of a dataset
+    #[command(
+        after_help = "Example:\n  heldset import trips cases.jsonl --message \"first cases\"\n  heldset import trips fixes.jsonl --upsert"
+    )]
+    Import(Box<crate::commands::import::ImportArgs>),
+    /// Register a dataset from its declaration
+    #[command(after_help = "Example:\n  heldset register dataset.yaml --dry-run")]
+    Register(crate::commands::register::RegisterArgs),
+    /// List the datasets
+    #[command(after_help = "Example:\n  heldset ls")]
+    Ls(crate::commands::ls::LsArgs),
+    /// Show a version: splits, labels, digests
+    #[command(after_help = "Example:\n  heldset show trips\n  heldset show trips@3 --digests")]
+    Show(crate::commands::show::ShowArgs),
+    /// List the versions of a dataset
+    #[command(after_help = "Example:\n  heldset history trips")]
+    History(crate::commands::history::HistoryArgs),
+    /// Give a version a name
+    #[command(after_help = "Example:\n  heldset tag trips@3 baseline")]
+    Tag(crate::commands::tag::TagArgs),
+    /// Compare two versions, record by record
+    #[command(after_help = "Example:\n  heldset diff trips@2 trips@3")]
+    Diff(crate::commands::diff::DiffArgs),
+    /// Print records as an audience sees them
+    #[command(after_help = "Example:\n  heldset cat trips --as agent\n  heldset cat trips@2 --ids tc-001,tc-007")]
+    Cat(crate::commands::cat::CatArgs),
+    /// Print, change or remove one record
+    #[command(
+        after_help = "Example:\n  heldset record trips tc-001\n  heldset record trips tc-001@2 --history\n  heldset record edit trips tc-001 --set category='\"hotel\"'\n  heldset record rm trips tc-001"
+    )]
+    Record(crate::commands::record::RecordArgs),
+    /// Write a version to a file in any dialect
+    #[command(
+        after_help = "Example:\n  heldset export trips@3 --to jsonl -o trips.jsonl\n  heldset export trips --as agent --to letta-csv -o prompts.csv"
+    )]
+    Export(crate::commands::export::ExportArgs),
+    /// Recompute the digests of versions
+    #[command(after_help = "Example:\n  heldset verify\n  heldset verify trips@3")]
+    Verify(crate::commands::verify::VerifyArgs),
+    /// Read every object and every entry of the store
+    #[command(after_help = "Example:\n  heldset scrub")]
+    Scrub(crate::commands::scrub::ScrubArgs),
+    /// Drop what nothing refers to
+    #[command(after_help = "Example:\n  heldset gc --dry-run")]
+    Gc(crate::commands::gc::GcArgs),
+    /// Erase a record from all versions
+    #[command(after_help = "Example:\n  heldset erase trips tc-001 --reason \"request 4711\"")]
+    Erase(crate::commands::erase::EraseArgs),
+    /// Look for sealed text where agents can reach
+    #[command(after_help = "Example:\n  heldset scan ./agent-workdir")]
+    Scan(crate::commands::scan::ScanArgs),
+    /// List the copies that left the store
+    #[command(after_help = "Example:\n  heldset copies trips")]
+    Copies(crate::commands::copies::CopiesArgs),
+    /// Export or import the keys of the store
+    #[command(after_help = "Example:\n  heldset keys export -o keys.json\n  heldset keys import keys.json")]
+    Keys(crate::commands::keys::KeysArgs),
+    /// List who looked at what, or verify the log
+    #[command(after_help = "Example:\n  heldset audit\n  heldset audit verify --checkpoint checkpoint.json")]
+    Audit(crate::commands::audit::AuditArgs),
+    /// Lay out a version as a read-only folder
+    #[command(after_help = "Example:\n  heldset mount trips@3 ./data --as agent")]
+    Mount(crate::commands::mount::MountArgs),
+    /// Check the store, its keys and the disk
+    #[command(after_help = "Example:\n  heldset doctor")]
+    Doctor(crate::commands::doctor::DoctorArgs),
     /// Tell what a code means and what to do about it
     #[command(after_help = "Example:\n  heldset explain E012")]
     Explain(ExplainArgs),
@@ -143,11 +219,16 @@ impl ReadArgs {
 impl ConvertArgs {
     /// The target that was asked for.
     pub(crate) fn target(&self) -> Target {
-        let found = Target::ALL.iter().find(|(_, name)| *name == self.to);
-        found.map_or(Target::Jsonl, |(target, _)| *target)
+        target(&self.to)
     }
 }
 
-fn target_names() -> Vec<&'static str> {
+/// The target of that name.
+pub(crate) fn target(name: &str) -> Target {
+    let found = Target::ALL.iter().find(|(_, known)| *known == name);
+    found.map_or(Target::Jsonl, |(target, _)| *target)
+}
+
+pub(crate) fn target_names() -> Vec<&'static str> {
     Target::ALL.iter().map(|(_, name)| *name).collect()
 }

@@ -9,6 +9,8 @@ use clap::error::ErrorKind;
 use heldset_core::code::Code;
 use heldset_core::fault::{Fault, Problem};
 use heldset_core::path::Path;
+use heldset_engine::cat::CLOSED;
+use heldset_engine::refusal::{Reason, Refusal};
 
 use crate::args::Cli;
 use crate::print::{self, Severity};
@@ -18,10 +20,16 @@ use crate::print::{self, Severity};
 pub(crate) enum Exit {
     /// All is well.
     Fine = 0,
+    /// There are differences, or findings.
+    Different = 1,
     /// The request cannot be understood or names what is not there.
     Usage = 2,
     /// The data is invalid.
     Invalid = 3,
+    /// Visibility or movement forbids it.
+    Denied = 5,
+    /// What is stored is not what it was.
+    Integrity = 6,
     /// The user ended the work.
     Interrupted = 130,
 }
@@ -39,6 +47,12 @@ pub(crate) struct Failure {
     fault: Box<Fault>,
     /// Whether nobody is left to be told.
     quiet: bool,
+}
+
+impl From<Box<Refusal>> for Failure {
+    fn from(refusal: Box<Refusal>) -> Self {
+        Failure::refused(&refusal)
+    }
 }
 
 impl Failure {
@@ -78,6 +92,19 @@ impl Failure {
         let mut failure = Failure::usage(Code::E104, message, "check the folder, its permissions and the free space");
         failure.quiet = error.kind() == io::ErrorKind::BrokenPipe;
         failure
+    }
+
+    /// A verb does not do it.
+    pub(crate) fn refused(refusal: &Refusal) -> Self {
+        let fault =
+            Problem::new(refusal.code, Path::root(), refusal.message.clone()).help(refusal.help.clone()).of_file();
+        let exit = match refusal.reason {
+            Reason::Usage => Exit::Usage,
+            Reason::Invalid => Exit::Invalid,
+            Reason::Denied => Exit::Denied,
+            Reason::Integrity => Exit::Integrity,
+        };
+        Failure { exit, file: None, fault: Box::new(fault), quiet: refusal.message == CLOSED }
     }
 
     /// What is wrong.
@@ -124,4 +151,9 @@ pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
     Failure::usage(Code::E105, message, tip.unwrap_or_else(|| "see `heldset --help`".to_owned()))
         .print(json, print::styled(crate::args::Color::Auto, &io::stderr()));
     Exit::Usage.into()
+}
+
+/// Ends a command line that names two audiences: one of them may have been meant as a limit.
+pub(crate) fn two_audiences(cli: &Cli) -> ExitCode {
+    Failure::usage(Code::E105, "`--as` is given twice", "name one audience").report(cli)
 }

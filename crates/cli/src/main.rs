@@ -6,7 +6,12 @@ mod args;
 mod commands;
 mod disk;
 mod exit;
+mod layout;
+mod place;
 mod print;
+mod shelf;
+mod sources;
+mod tree;
 mod whole;
 
 use std::process::ExitCode;
@@ -22,6 +27,10 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error, wants_json),
     };
+    let audiences = std::env::args_os().take_while(|argument| argument != "--");
+    if audiences.filter(|argument| argument == "--as" || argument.to_string_lossy().starts_with("--as=")).count() > 1 {
+        return exit::two_audiences(&cli);
+    }
     match commands::run(&cli) {
         Ok(code) => code.into(),
         Err(failure) => failure.report(&cli),

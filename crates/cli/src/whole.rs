@@ -7,11 +7,18 @@ use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
 use crate::exit::{Exit, Failure};
+
+/// What an interrupted change of the store says: it may have happened just before.
+const CHANGED: &str = "interrupted: what the command changes is there whole or not at all; run it again to go on";
+
+/// Whether the store was about to change.
+static CHANGING: AtomicBool = AtomicBool::new(false);
 
 /// Temporary files that an interruption must take away.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -76,12 +83,27 @@ impl Write for WholeFile {
     }
 }
 
+/// Has an interruption take a folder away, until it has its name.
+pub(crate) fn note_unfinished(folder: &Path) {
+    unfinished().push(folder.to_owned());
+}
+
+/// Has an interruption say how to go on with a change of the store. What it leaves there is swept by the next command.
+pub(crate) fn say_when_interrupted() {
+    CHANGING.store(true, Ordering::SeqCst);
+    clean_up_when_interrupted();
+}
+
 /// Takes unfinished files away when the user or the system ends the work.
 pub(crate) fn clean_up_when_interrupted() {
     // Without a handler an interruption leaves a temporary file behind, and nothing worse.
     drop(ctrlc::set_handler(|| {
         for path in unfinished().drain(..) {
-            drop(std::fs::remove_file(path));
+            drop(if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) });
+        }
+        if CHANGING.load(Ordering::SeqCst) {
+            // Nobody is left to be told when the terminal is gone.
+            drop(writeln!(io::stderr(), "{CHANGED}"));
         }
         std::process::exit(Exit::Interrupted as i32);
     }));

@@ -103,6 +103,13 @@ fn refuse_one_file_twice(args: &ConvertArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The file that stands beside another, named after it.
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(ending);
+    beside.into()
+}
+
 /// To standard output, or into files that appear only when all of them are whole.
 fn hand_out(body: Handing, output: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = output.filter(|path| path.as_os_str() != STDIN) else {
@@ -112,14 +119,13 @@ fn hand_out(body: Handing, output: Option<&Path>) -> Result<(), Failure> {
     };
     let (file, sidecar) = written(path, body)?;
     if let Some(schema) = sidecar.schema {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".schema.json");
-        written(&PathBuf::from(beside), |out| out.write_all(&schema))?.0.keep()?;
+        written(&beside(path, ".schema.json"), |out| out.write_all(&schema))?.0.keep()?;
     }
     file.keep()
 }
 
-fn written<T>(
+/// Writes a file that has no name yet.
+pub(super) fn written<T>(
     path: &Path,
     write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<T>,
 ) -> Result<(WholeFile, T), Failure> {
@@ -130,7 +136,8 @@ fn written<T>(
     Ok((file, answer))
 }
 
-struct Told<'t> {
+/// Prints faults and progress while a file is made.
+pub(super) struct Told<'t> {
     cli: &'t Cli,
     file: &'t str,
     progress: Progress,
@@ -138,7 +145,18 @@ struct Told<'t> {
     first: Option<Fault>,
 }
 
-impl Told<'_> {
+impl<'t> Told<'t> {
+    /// Tells of a file that nothing is refused from.
+    pub(super) fn of(cli: &'t Cli, file: &'t str) -> Self {
+        Told { cli, file, progress: Progress::of(file, None, cli.quiet), rejects: None, first: None }
+    }
+
+    /// The work is done; answers the first fault.
+    pub(super) fn end(self) -> Option<Fault> {
+        self.progress.finish();
+        self.first
+    }
+
     /// Closes what was written aside; answers the first fault.
     fn finish(self, rejects: Option<&Path>) -> Result<Option<Fault>, Failure> {
         if let (Some(writer), Some(path)) = (self.rejects, rejects) {

@@ -1,9 +1,30 @@
 //! One file per command: resolve, call one verb, print.
 
-mod check;
-mod completions;
-mod convert;
-mod explain;
+pub(crate) mod audit;
+pub(crate) mod cat;
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod convert;
+pub(crate) mod copies;
+pub(crate) mod diff;
+pub(crate) mod doctor;
+pub(crate) mod erase;
+pub(crate) mod explain;
+pub(crate) mod export;
+pub(crate) mod gc;
+pub(crate) mod history;
+pub(crate) mod import;
+pub(crate) mod init;
+pub(crate) mod keys;
+pub(crate) mod ls;
+pub(crate) mod mount;
+pub(crate) mod record;
+pub(crate) mod register;
+pub(crate) mod scan;
+pub(crate) mod scrub;
+pub(crate) mod show;
+pub(crate) mod tag;
+pub(crate) mod verify;
 
 use std::path::Path;
 
@@ -16,8 +37,33 @@ use crate::exit::{Exit, Failure};
 
 /// Carries out a command.
 pub(crate) fn run(cli: &Cli) -> Result<Exit, Failure> {
+    use Command::{Erase, Gc, Import, Record, Register, Tag};
+    if matches!(&cli.command, Import(_) | Register(_) | Record(_) | Tag(_) | Erase(_) | Gc(_)) {
+        crate::whole::say_when_interrupted();
+    }
     match &cli.command {
         Command::Check(args) => check::run(cli, args),
+        Command::Init(args) => init::run(cli, args),
+        Command::Import(args) => import::run(cli, args),
+        Command::Register(args) => register::run(cli, args),
+        Command::Ls(args) => ls::run(cli, args),
+        Command::Show(args) => show::run(cli, args),
+        Command::History(args) => history::run(cli, args),
+        Command::Tag(args) => tag::run(cli, args),
+        Command::Diff(args) => diff::run(cli, args),
+        Command::Cat(args) => cat::run(cli, args),
+        Command::Record(args) => record::run(cli, args),
+        Command::Export(args) => export::run(cli, args),
+        Command::Verify(args) => verify::run(cli, args),
+        Command::Scrub(args) => scrub::run(cli, args),
+        Command::Gc(args) => gc::run(cli, args),
+        Command::Erase(args) => erase::run(cli, args),
+        Command::Scan(args) => scan::run(cli, args),
+        Command::Copies(args) => copies::run(cli, args),
+        Command::Keys(args) => keys::run(cli, args),
+        Command::Audit(args) => audit::run(cli, args),
+        Command::Mount(args) => mount::run(cli, args),
+        Command::Doctor(args) => doctor::run(cli, args),
         Command::Convert(args) => convert::run(cli, args),
         Command::Explain(args) => explain::run(cli, args),
         Command::Completions(args) => completions::run(args),
@@ -43,4 +89,41 @@ fn load_schema(path: &Path) -> Result<Schema, Failure> {
         Failure::invalid(&name, problem.of_file())
     })?;
     Schema::from_value(&value).map_err(|problem| Failure::invalid(&name, problem.of_file()))
+}
+
+/// Standard output is gone.
+pub(crate) fn broken(error: &std::io::Error) -> Failure {
+    Failure::write(Path::new("standard output"), error)
+}
+
+/// A document that the user wrote, in YAML or JSON.
+pub(crate) fn load_document(path: &Path) -> Result<heldset_core::value::Value<'static>, Failure> {
+    let bytes = std::fs::read(path).map_err(|error| Failure::open(path, &error))?;
+    let name = path.display().to_string();
+    heldset_dialect::read_document(&bytes).map_err(|fault| Failure::invalid(&name, *fault))
+}
+
+/// Where rows go.
+#[derive(clap::Args)]
+pub(crate) struct PlaceArgs {
+    /// The kind of place the rows go to (default: the usual one of the audience)
+    #[arg(long, value_name = "PLACE")]
+    place: Option<String>,
+}
+
+impl PlaceArgs {
+    /// The place that was named.
+    pub(crate) fn place(&self) -> Result<Option<heldset_core::visibility::Place>, Failure> {
+        use heldset_core::visibility::Place;
+        let Some(name) = self.place.as_deref() else { return Ok(None) };
+        let known = Place::ALL.iter().map(|place| place.name());
+        let unknown = || heldset_engine::refusal::Refusal::unknown(format!("there is no place `{name}`"), name, known);
+        Ok(Some(Place::parse(name).ok_or_else(unknown)?))
+    }
+}
+
+/// A JSON list as one line.
+pub(crate) fn list_text<'v>(values: impl Iterator<Item = heldset_core::value::Value<'v>>) -> String {
+    let texts: Vec<String> = values.map(|value| crate::print::json::value_text(&value)).collect();
+    format!("[{}]\n", texts.join(","))
 }

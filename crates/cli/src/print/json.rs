@@ -13,6 +13,11 @@ pub(crate) fn fault(fault: &Fault, severity: Severity) -> String {
     text(&fault_object(fault, severity))
 }
 
+/// A fault as a value.
+pub(crate) fn fault_value(fault: &Fault, severity: Severity) -> Value<'static> {
+    Value::Object(fault_object(fault, severity))
+}
+
 /// An error document.
 pub(crate) fn error(file: Option<&str>, fault: &Fault) -> String {
     let mut inner = fault_object(fault, Severity::Error);
@@ -61,6 +66,14 @@ pub(crate) fn text(object: &Object<'_>) -> String {
     String::from_utf8(out).expect("JSON is UTF-8")
 }
 
+/// A value as JSON text; the keys of the outermost mapping stay in the order given.
+pub(crate) fn value_text(value: &Value<'_>) -> String {
+    match value {
+        Value::Object(object) => text(object),
+        other => String::from_utf8(canonical::bytes(other)).expect("JSON is UTF-8"),
+    }
+}
+
 fn fault_object(fault: &Fault, severity: Severity) -> Object<'static> {
     let optional = |text: &Option<String>| text.clone().map_or(Value::Null, Value::from);
     let mut object = Object::new();
@@ -77,6 +90,17 @@ fn fault_object(fault: &Fault, severity: Severity) -> Object<'static> {
     object
 }
 
-fn number(count: u64) -> Value<'static> {
+/// An object of these members.
+pub(crate) fn object<'v, const N: usize>(members: [(&'static str, Value<'v>); N]) -> Object<'v> {
+    members.into_iter().map(|(name, value)| (name.into(), value)).collect()
+}
+
+/// A text, or null.
+pub(crate) fn optional(text: Option<&str>) -> Value<'_> {
+    text.map_or(Value::Null, Value::from)
+}
+
+/// A count.
+pub(crate) fn number(count: u64) -> Value<'static> {
     Value::Number(Number::from_u64(count))
 }

@@ -3,6 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use heldset_core::fault::Fault;
+use heldset_engine::Listener;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Smaller files are done before anybody looks.
@@ -61,5 +63,18 @@ impl Progress {
         if let Progress::Bar(bar) = self {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// A listener that only shows how far the work is.
+pub(crate) struct Bar(pub(crate) Progress);
+
+impl Listener for Bar {
+    fn fault(&mut self, _fault: &Fault) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn progress(&mut self, bytes: u64, rows: u64) {
+        self.0.at(bytes, rows);
     }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use heldset_core::digest::Digest;
 use heldset_core::visibility::{Grant, SplitLabels};
 use heldset_store::documents::{Document, PackDoc, SplitDoc, last_part, prefix, roots_key};
-use heldset_store::pack::{Group, find_rows, id_hash};
+use heldset_store::pack::{Group, Source, find_rows, id_hash};
 use heldset_store::{DatasetKeys, Store, StoreError};
 
 /// The most rows read at once.
@@ -26,6 +26,8 @@ pub struct SplitRows {
     /// The packs of the split, those of other versions too.
     pub packs: Vec<(String, PackDoc)>,
     places: HashMap<Digest, Place>,
+    /// Indexes of ids that are held.
+    indexes: HashMap<usize, Source>,
 }
 
 /// Where a chunk is.
@@ -95,7 +97,8 @@ impl SplitRows {
     fn at_rest(store: &Store, dataset: &str, split: &str, label: Option<&str>) -> Result<SplitRows, StoreError> {
         let entries = store.catalog().scan("pack", &prefix(&[dataset, split]))?;
         let (packs, places) = (Vec::with_capacity(entries.len()), HashMap::new());
-        let mut rows = SplitRows { split: split.to_owned(), chunks: Vec::new(), packs, places };
+        let mut rows =
+            SplitRows { split: split.to_owned(), chunks: Vec::new(), packs, places, indexes: HashMap::new() };
         for (key, bytes) in entries {
             let name = last_part(&key);
             let pack = PackDoc::from_bytes(&bytes, &format!("catalog: pack {name}"))?;
@@ -196,10 +199,24 @@ impl SplitRows {
         Ok(found)
     }
 
+    /// Holds the indexes of ids from now on: worth it for more than a few ids.
+    pub fn hold_indexes(&mut self, reading: &Reading<'_>) -> Result<(), StoreError> {
+        let own = reading.labels.own().name();
+        for (index, (_, pack)) in self.packs.iter().enumerate().filter(|(_, (_, pack))| pack.ids.label == own) {
+            let source = reading.store.source(&pack.ids, reading.dataset, reading.keys, true)?;
+            self.indexes.insert(index, source);
+        }
+        Ok(())
+    }
+
     /// The rows of one pack with this id. Ids are compared.
     pub fn find_in(&self, reading: &Reading<'_>, pack: usize, id: &str) -> Result<Vec<u64>, StoreError> {
+        let whole = self.indexes.get(&pack).cloned();
         let pack = &self.packs[pack].1;
-        let source = reading.store.source(&pack.ids, reading.dataset, reading.keys, false)?;
+        let source = match whole {
+            Some(source) => source,
+            None => reading.store.source(&pack.ids, reading.dataset, reading.keys, false)?,
+        };
         let mut found = Vec::new();
         for row in find_rows(&source, id_hash(id))? {
             let range = u64::from(row)..u64::from(row) + 1;
@@ -228,8 +245,8 @@ impl SplitRows {
         for (pack, row) in self.find(reading, id)? {
             let Some((chunk, _)) = self.chunk_at(pack, row) else { continue };
             let doc = &self.packs[pack].1.chunks[chunk];
-            let index = self.chunks.iter().position(|(root, _)| root.hex() == doc.root);
-            if let Some(index) = index {
+            let found = doc.root.parse().map_err(|_| StoreError::damaged("catalog: the root of a chunk"))?;
+            if let Some(index) = self.chunks.iter().position(|(root, _)| *root == found) {
                 let place = self.place_of(index)?;
                 if (place.pack, place.chunk) == (pack, chunk) {
                     return Ok(Some((index, place, row)));

@@ -23,6 +23,8 @@ use crate::rows::{Reading, SplitRows};
 use crate::session::Session;
 use crate::view::{Batch, hidden_splits};
 
+/// So many ids are looked up one by one.
+const A_FEW: usize = 8;
 /// How often the work is done again because somebody else was faster.
 const TRIES: usize = 10;
 
@@ -168,10 +170,13 @@ fn gather(
     let doc = target.head.as_ref().and_then(|(version, _)| resolve::split(version, split)).cloned();
     let doc = doc.ok_or(StoreError::Conflict)?;
     let sealing = target.sealing(session, split);
-    let known = SplitRows::load(&session.store, &target.dataset.id, &doc)?;
+    let mut known = SplitRows::load(&session.store, &target.dataset.id, &doc)?;
     let grant = upkeep();
     let (store, keys) = (&session.store, Some(&target.keys));
     let reading = Reading { store, keys, dataset: &target.dataset.id, labels, grant: &grant };
+    if rows.len() + remove.len() > A_FEW {
+        known.hold_indexes(&reading)?;
+    }
     let changes = Changes::find(&known, &reading, rows, remove, split)?;
     let packing = Packing { store, labels, sealing: &sealing };
     let gathered = std::thread::scope(|scope| {

@@ -9,6 +9,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use heldset_core::code::Code;
 use heldset_core::digest::Digest;
 use heldset_core::fault::Fault;
+use heldset_core::visibility::upkeep;
 use heldset_dialect::{Body, Files, Format, Input, ReadOptions, Report};
 use heldset_store::pack::{Staged, find_rows, id_hash};
 use heldset_store::{DatasetKeys, Store, StoreError};
@@ -19,7 +20,7 @@ use crate::Listener;
 use crate::gather::Gather;
 use crate::ports::Sources;
 use crate::refusal::Refusal;
-use crate::rows::SplitRows;
+use crate::rows::{Reading, SplitRows};
 
 /// A file of which stretches are known.
 pub(super) struct Again<'a> {
@@ -87,10 +88,12 @@ impl Again<'_> {
         )))
     }
 
-    /// Whether one of the ids is in one of the chunks that were taken as they are. A hash that two ids share counts
-    /// as one id: then the file is read as a whole.
+    /// Whether one of the ids is in one of the chunks that were taken as they are.
     fn has_any(&self, ids: &HashSet<Box<str>>, taken: &HashSet<Digest>) -> Result<bool, StoreError> {
-        let hashes: Vec<u32> = ids.iter().map(|id| id_hash(id)).collect();
+        let hashes: Vec<(u32, &str)> = ids.iter().map(|id| (id_hash(id), &**id)).collect();
+        let grant = upkeep();
+        let (store, keys) = (self.store, Some(self.keys));
+        let reading = Reading { store, keys, dataset: self.dataset, labels: self.staging.labels, grant: &grant };
         for (index, (_, pack)) in self.known.packs.iter().enumerate() {
             let holds = |chunk: &heldset_store::documents::ChunkDoc| {
                 chunk.root.parse().is_ok_and(|root: Digest| taken.contains(&root))
@@ -99,10 +102,13 @@ impl Again<'_> {
                 continue;
             }
             let source = self.store.source(&pack.ids, self.dataset, Some(self.keys), true)?;
-            for hash in &hashes {
+            for (hash, id) in &hashes {
                 for row in find_rows(&source, *hash)? {
-                    let chunk = self.known.chunk_at(index, u64::from(row));
-                    if chunk.is_some_and(|(chunk, _)| holds(&pack.chunks[chunk])) {
+                    let range = u64::from(row)..u64::from(row) + 1;
+                    let chunk = self.known.chunk_at(index, range.start);
+                    if chunk.is_some_and(|(chunk, _)| holds(&pack.chunks[chunk]))
+                        && reading.own_group(pack, std::slice::from_ref(&range), true)?.id(0) == Some(*id)
+                    {
                         return Ok(true);
                     }
                 }

@@ -74,6 +74,11 @@ impl PackDraft {
         self.text.len() + self.cells.len() * size_of::<Cell>() + self.rows.len() * size_of::<Row>()
     }
 
+    /// Whether the text is longer than cells can point into.
+    pub(super) fn is_too_large(&self) -> bool {
+        u32::try_from(self.text.len()).is_err() || u32::try_from(self.cells.len()).is_err()
+    }
+
     /// Takes all rows out.
     pub fn clear(&mut self) {
         self.rows.clear();

@@ -38,6 +38,9 @@ pub fn encode<T>(
     labels: &SplitLabels,
     put: impl Fn(&Label, Vec<u8>) -> Result<T, StoreError>,
 ) -> Result<Vec<T>, StoreError> {
+    if draft.is_too_large() {
+        return Err(StoreError::internal("records of more than 4 GiB in one chunk"));
+    }
     let plan = Plan::of(draft, labels.labels().len());
     let mut objects = Vec::new();
     for (index, label) in labels.labels().iter().enumerate() {
@@ -99,7 +102,7 @@ impl<'t> Table<'t> {
             ArrowWriter::try_new(Vec::new(), schema.clone(), Some(self.properties())).map_err(StoreError::internal)?;
         for rows in self.draft.rows.chunks(SLICE_ROWS) {
             let arrays = self.columns.iter().map(|slot| self.array(*slot, rows)).collect::<Option<_>>();
-            let arrays = arrays.ok_or_else(|| StoreError::internal("text that is not UTF-8"))?;
+            let arrays = arrays.ok_or_else(|| StoreError::internal("a column of more than 2 GiB in 1,024 rows"))?;
             let batch = RecordBatch::try_new(schema.clone(), arrays).map_err(StoreError::internal)?;
             writer.write(&batch).map_err(StoreError::internal)?;
         }
@@ -231,18 +234,22 @@ struct Texts {
     values: Vec<u8>,
     ends: Vec<i32>,
     present: Vec<bool>,
+    /// Whether there is more text than one array can hold.
+    too_long: bool,
 }
 
 impl Texts {
     fn with_capacity(rows: usize) -> Self {
         let mut ends = Vec::with_capacity(rows + 1);
         ends.push(0);
-        Texts { values: Vec::new(), ends, present: Vec::with_capacity(rows) }
+        Texts { values: Vec::new(), ends, present: Vec::with_capacity(rows), too_long: false }
     }
 
     fn push(&mut self, text: Option<&[u8]>) {
         self.values.extend_from_slice(text.unwrap_or_default());
-        self.ends.push(i32::try_from(self.values.len()).unwrap_or(i32::MAX));
+        let end = i32::try_from(self.values.len());
+        self.too_long |= end.is_err();
+        self.ends.push(end.unwrap_or(i32::MAX));
         self.present.push(text.is_some());
     }
 
@@ -253,6 +260,9 @@ impl Texts {
     }
 
     fn into_array(self) -> Option<StringArray> {
+        if self.too_long {
+            return None;
+        }
         let offsets = OffsetBuffer::new(self.ends.into());
         StringArray::try_new(offsets, Buffer::from_vec(self.values), Some(NullBuffer::from(self.present))).ok()
     }

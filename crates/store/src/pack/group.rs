@@ -136,7 +136,9 @@ impl Group {
         for (name, cells) in self.columns.iter().filter(|(_, cells)| !cells.is_absent(row)) {
             fields.push_unique(name.as_str().into(), cells.value(row));
         }
-        if let Some(Ok(Value::Object(rest))) = self.rest_of(row).map(json::read) {
+        if let Some(rest) = self.rest_of(row) {
+            let rest = json::read(rest).expect("what was verified is canonical JSON");
+            let Value::Object(rest) = rest else { unreachable!("`_rest` holds mappings") };
             rest.into_iter().for_each(|(name, value)| fields.push_unique(name, value));
         }
     }
@@ -169,7 +171,7 @@ impl Cells {
     fn value(&self, row: usize) -> Value<'_> {
         match self {
             Cells::Text(texts) => Value::from(texts.value(row)),
-            Cells::Json(texts) => json::read(texts.value(row)).unwrap_or(Value::Null),
+            Cells::Json(texts) => json::read(texts.value(row)).expect("what was verified is canonical JSON"),
             Cells::Integer(numbers) => Value::from(numbers.value(row)),
             Cells::Number(numbers) => Value::Number(number(numbers.value(row))),
             Cells::Boolean(flags) => Value::Bool(flags.value(row)),
@@ -226,7 +228,7 @@ fn write_entry(name: &str, cells: &Cells, row: usize, out: &mut Vec<u8>) {
 }
 
 fn number(value: f64) -> Number {
-    Number::from_f64(value).unwrap_or(Number::from_i64(0))
+    Number::from_f64(value).expect("a number that was stored is finite")
 }
 
 fn selection(rows: &[std::ops::Range<u64>], total: usize) -> Option<RowSelection> {

@@ -108,11 +108,11 @@ impl Cell {
         Cell::Json(from as u32, text.len() as u32)
     }
 
-    /// The same value with its text so much further on.
+    /// The same value with its text so much further on; a pack that is too large for that is not written.
     pub(super) fn shifted(self, by: u32) -> Cell {
         match self {
-            Cell::Text(from, to) => Cell::Text(from + by, to + by),
-            Cell::Json(from, to) => Cell::Json(from + by, to + by),
+            Cell::Text(from, to) => Cell::Text(from.wrapping_add(by), to.wrapping_add(by)),
+            Cell::Json(from, to) => Cell::Json(from.wrapping_add(by), to.wrapping_add(by)),
             other => other,
         }
     }

@@ -7,7 +7,9 @@ const FLOORS: &[(&str, u8)] = &[
     ("heldset-core", 1),
     ("heldset-dialect", 2),
     ("heldset-store", 2),
+    ("heldset-grade", 2),
     ("heldset-engine", 3),
+    ("heldset-outside", 4),
     ("heldset-cli", 5),
     // Not shipped: may look at everything below the commands.
     ("heldset-testkit", 4),

@@ -5,7 +5,7 @@ use std::fs;
 use crate::sources::root;
 
 /// Commands that only the shell knows.
-const SHELL_ONLY: &[&str] = &["completions"];
+const SHELL_ONLY: &[&str] = &["completions", "launch"];
 
 #[test]
 fn every_command_has_a_verb_and_a_page_of_its_name() {

@@ -86,6 +86,18 @@ codes! {
     E043 "invalid policy",
     E044 "incomplete provenance",
     E045 "erased record",
+    // plans
+    E050 "unknown key in a plan",
+    E051 "invalid plan",
+    E052 "invalid filter",
+    E053 "nothing selected",
+    E054 "unknown agent",
+    E055 "unknown name in a template",
+    E056 "ambiguous accuracy",
+    E057 "secret in the clear",
+    E058 "invalid target",
+    E059 "invalid grader",
+    E060 "invalid gate",
     // requests
     E101 "cannot be opened",
     E102 "unknown name",
@@ -99,10 +111,14 @@ codes! {
     E114 "missing key",
     E115 "somebody else was faster",
     E116 "already there",
+    // runs
+    E117 "run not finished",
+    E119 "run in progress",
     // visibility
     E120 "not for this audience",
     E121 "not to this place",
     E122 "lets more out",
+    E123 "no isolation",
     // integrity
     E130 "damaged",
     E131 "pinned file changed",

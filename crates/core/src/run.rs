@@ -13,6 +13,9 @@ use crate::value::{Object, Value};
 /// The number of the recipe that keys are made by; it is stored with each key.
 pub const RECIPE: u32 = 1;
 
+/// How the names of what holds secrets end.
+const SECRETS: [&str; 5] = ["api_key", "authorization", "password", "_secret", "_token"];
+
 /// The effective configuration of a target: after the overlay of its scenario, without timeouts and names, and
 /// checked to hold no secret.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,8 +50,8 @@ pub struct RunInput<'r> {
 }
 
 impl<'a> Target<'a> {
-    /// Checks a configuration: what is in an `api_key` or `authorization`, at any depth and in any case, must be the
-    /// name of a secret, as `${NAME}`, and not the secret.
+    /// Checks a configuration: what is under a key that ends like `api_key`, `authorization`, `password`, `_secret` or
+    /// `_token`, at any depth and in any case, must be the name of a secret, as `${NAME}`, and not the secret.
     pub fn new(configuration: Object<'a>) -> Result<Self, SecretError> {
         let configuration = Value::Object(configuration);
         match secret_in(&configuration) {
@@ -110,7 +113,8 @@ fn secret_in<'v>(value: &'v Value<'_>) -> Option<&'v str> {
 }
 
 fn is_secret(key: &str, value: &Value<'_>) -> bool {
-    let held_secret = ["api_key", "authorization"].iter().any(|name| key.eq_ignore_ascii_case(name));
+    let name = key.to_ascii_lowercase().replace('-', "_");
+    let held_secret = SECRETS.iter().any(|end| name.ends_with(end));
     held_secret && !value.is_null() && !value.as_str().is_some_and(names_secret)
 }
 
@@ -141,6 +145,7 @@ mod tests {
             r#"{"api_key":"${KEY}"}"#,
             r#"{"headers":{"Authorization":"Bearer ${KEY_2}"}}"#,
             r#"{"api_key":null,"note":"api_key"}"#,
+            r#"{"max_tokens":5,"secrets":1}"#,
         ] {
             assert!(target(named).is_ok(), "{named}");
         }
@@ -152,6 +157,8 @@ mod tests {
             (r#"{"api_key":"${A}b}"}"#, "api_key"),
             (r#"{"api_key":{"value":"${A}"}}"#, "api_key"),
             (r#"{"api_key":""}"#, "api_key"),
+            (r#"{"headers":{"X-Api-Key":"sk-3"}}"#, "X-Api-Key"),
+            (r#"{"env":{"OPENAI_API_KEY":"sk-3"}}"#, "OPENAI_API_KEY"),
         ] {
             assert_eq!(target(literal), Err(SecretError(key.into())), "{literal}");
         }

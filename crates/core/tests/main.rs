@@ -4,9 +4,15 @@
 
 mod canonical;
 mod declaration;
+mod filter;
+mod gate;
+mod gate_rules;
 mod generate;
 mod leaf;
+mod plan;
 mod proof;
 mod skim;
+mod statistics;
+mod trace;
 mod vectors;
 mod widening;

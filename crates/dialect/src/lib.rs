@@ -20,6 +20,7 @@ mod letta;
 mod map;
 mod open;
 mod place;
+pub mod plan;
 mod pool;
 mod read;
 mod records;

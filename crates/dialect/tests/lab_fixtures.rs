@@ -10,7 +10,7 @@ use heldset_testkit::{Reading, read_with};
 use crate::lab_write::check_round_trip;
 
 /// The folder of foreign files: named by the environment, or beside the workspace.
-fn folder() -> Option<PathBuf> {
+pub(crate) fn folder() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
     let folder = std::env::var_os("HELDSET_COMPAT_DIR").map_or(beside, PathBuf::from);
     if !folder.is_dir() {
@@ -21,7 +21,7 @@ fn folder() -> Option<PathBuf> {
 }
 
 /// Files on disk, relative to the one that names them.
-struct Disk(PathBuf);
+pub(crate) struct Disk(pub(crate) PathBuf);
 
 impl Files for Disk {
     fn load(&self, from: &str, path: &str) -> Result<Loaded, FilesError> {

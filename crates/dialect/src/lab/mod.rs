@@ -17,6 +17,7 @@ use crate::map::{IdRule, Mapper, Notes};
 use side::SideFiles;
 
 pub(crate) use envelope::{plan, plan_source};
+pub(crate) use seeds::{all as seed_list, read_file as seeds_of_file};
 pub(crate) use source::FieldMap;
 
 /// Reads items of this dialect.

@@ -52,7 +52,8 @@ fn of_file<'a>(file: &Side, path: &str, at: &Path, notes: &mut Notes<'_>) -> Val
     }
 }
 
-fn read_file(root: &Value<'static>) -> Result<Value<'static>, Vec<Problem>> {
+/// The seeds that a file holds, as a list.
+pub(crate) fn read_file(root: &Value<'static>) -> Result<Value<'static>, Vec<Problem>> {
     let shapeless = |path: Path, what: &str| {
         let problem = Problem::new(Code::E021, path, format!("this is not a list of seeds but {what}"));
         Err(vec![
@@ -72,7 +73,8 @@ fn read_file(root: &Value<'static>) -> Result<Value<'static>, Vec<Problem>> {
     if problems.is_empty() { Ok(Value::Array(seeds)) } else { Err(problems) }
 }
 
-fn all<'a>(seeds: Vec<Value<'a>>, at: &Path, problems: &mut Vec<Problem>) -> Vec<Value<'a>> {
+/// The seeds of a list, with their names of today; those that are faulty are left out and told.
+pub(crate) fn all<'a>(seeds: Vec<Value<'a>>, at: &Path, problems: &mut Vec<Problem>) -> Vec<Value<'a>> {
     let each = seeds.into_iter().enumerate();
     each.filter_map(|(index, seed)| one(seed, &at.then_index(index), problems)).collect()
 }

@@ -13,6 +13,7 @@ use heldset_store::documents::{
     AuditDoc, ChunkDoc, CopyDoc, DatasetDoc, Document, PackDoc, VersionDoc, copy_key, dataset_key, last_part, pack_key,
     prefix,
 };
+use heldset_store::run::RunDoc;
 use heldset_store::{DatasetKeys, StoreError};
 
 use crate::recompute::{Recompute, root_of};
@@ -48,6 +49,8 @@ pub struct Erased {
     pub copies: Vec<(String, CopyDoc)>,
     /// Versions of other datasets that come from one that had it.
     pub derived: Vec<(String, u64)>,
+    /// Runs on versions that had it: their results may quote it.
+    pub runs: Vec<String>,
 }
 
 /// A pack that is replaced.
@@ -107,6 +110,9 @@ pub fn erase(session: &Session, erasure: &Erasure<'_>) -> Outcome<Erased> {
     all.copies = work.copies(&all.versions)?;
     work.commit(erasure, &all, &replaced)?;
     erased.derived = work.derived(&erased.versions)?;
+    let runs = crate::results::all_runs(session)?.into_iter();
+    let on_it = |run: &RunDoc| run.dataset_id == work.dataset.id && erased.versions.contains(&run.version);
+    erased.runs = runs.filter(on_it).map(|run| run.id).collect();
     erased.copies = all.copies;
     erased.copies.retain(|(_, copy)| erased.versions.contains(&copy.version));
     drops::finish(session)?;

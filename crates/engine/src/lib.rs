@@ -2,15 +2,18 @@
 //!
 //! *Invariant:* no verb knows HTTP, a command line or where bytes lie.
 
+pub mod agents;
 pub mod audit;
 pub mod cat;
 pub mod check;
 pub mod commit;
 mod compact;
 mod companions;
+pub mod compare;
 pub mod compat;
 pub mod convert;
 pub mod copies;
+pub mod demo;
 pub mod diff;
 pub mod doctor;
 mod drops;
@@ -18,6 +21,7 @@ pub mod erase;
 pub mod explain;
 pub mod export;
 pub mod files;
+pub mod gate;
 mod gather;
 pub mod gc;
 mod hints;
@@ -28,27 +32,36 @@ pub mod keys;
 mod log;
 mod losses;
 pub mod ls;
+pub mod migrate;
 pub mod mount;
 pub mod ports;
+pub mod promote;
 mod recompute;
 pub mod record;
 pub mod refusal;
 pub mod register;
+pub mod report;
 pub mod resolve;
+pub mod results;
 mod retention;
 pub mod rows;
+pub mod run;
+pub mod runs;
 pub mod scan;
+pub mod score;
 pub mod scrub;
 pub mod session;
 pub mod show;
 mod spool;
 mod store_errors;
+pub mod summary;
 pub mod tag;
 #[cfg(test)]
 mod upkeep_tests;
 mod uses;
 pub mod verify;
 pub mod view;
+pub mod why;
 
 use heldset_core::fault::Fault;
 

@@ -21,6 +21,8 @@ pub enum Reason {
     Denied,
     /// What is stored, or pinned, is not what it was.
     Integrity,
+    /// Planned work was not attempted.
+    Incomplete,
 }
 
 /// A request that is not carried out.
@@ -58,6 +60,11 @@ impl Refusal {
     /// What is not what it was.
     pub fn integrity(code: Code, message: impl Into<String>, help: impl Into<String>) -> Box<Self> {
         Refusal::new(Reason::Integrity, code, message, help)
+    }
+
+    /// Work that was planned and not attempted.
+    pub fn incomplete(code: Code, message: impl Into<String>, help: impl Into<String>) -> Box<Self> {
+        Refusal::new(Reason::Incomplete, code, message, help)
     }
 
     /// A name that is not there: what it should name, and the nearest of those that are.

@@ -96,7 +96,7 @@ pub(crate) fn named_but(
     problems: &mut Vec<Damage>,
 ) -> Result<BTreeMap<Address, Vec<Named>>, StoreError> {
     let mut named: BTreeMap<Address, Vec<Named>> = BTreeMap::new();
-    for space in ["pack", "files"] {
+    for space in ["pack", "files", "run-pack"] {
         let entries = match store.catalog().scan(space, "") {
             Ok(entries) => entries,
             Err(error @ StoreError::Damaged { .. }) => {
@@ -130,7 +130,7 @@ pub(crate) fn named_but(
 }
 
 fn objects_of(space: &str, bytes: &[u8], what: &str) -> Result<Vec<ObjectDoc>, StoreError> {
-    if space == "pack" {
+    if space != "files" {
         let pack = PackDoc::from_bytes(bytes, what)?;
         return Ok(pack.objects.into_iter().chain([pack.ids]).collect());
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use heldset_core::code::Code;
 use heldset_core::record::{Record, RecordId};
 use heldset_core::value::Object;
-use heldset_core::visibility::{Grant, Label, Place, SplitLabels, decide};
+use heldset_core::visibility::{Grant, Label, Place, SplitLabels, Viewer, decide};
 use heldset_core::{canonical, digest::Digest};
 use heldset_store::documents::{AuditDoc, SplitDoc, VersionDoc};
 use heldset_store::pack::Group;
@@ -36,6 +36,7 @@ pub struct Look<'l> {
 /// A version as an audience sees it.
 pub struct View<'s> {
     session: &'s Session,
+    viewer: Viewer,
     /// The dataset and version.
     pub resolved: Resolved,
     /// The splits that were asked for and can be seen, in order.
@@ -64,19 +65,35 @@ impl<'s> View<'s> {
     pub fn open(session: &'s Session, look: &Look<'_>) -> Outcome<View<'s>> {
         let held = session.store.hold()?;
         let resolved = resolve(&session.store, look.cite)?;
-        View::held(session, resolved, look, held)
+        View::held(session, resolved, look, held, session.viewer)
     }
 
     /// Opens a view of a version that is already resolved.
     pub fn of(session: &'s Session, resolved: Resolved, look: &Look<'_>) -> Outcome<View<'s>> {
-        let held = session.store.hold()?;
-        View::held(session, resolved, look, held)
+        View::seen_by(session, resolved, look, session.viewer)
     }
 
-    fn held(session: &'s Session, resolved: Resolved, look: &Look<'_>, held: Option<Held>) -> Outcome<View<'s>> {
-        let place = look.place.unwrap_or_else(|| session.viewer.place());
-        let grant = decide(&resolved.policy, session.viewer, place);
-        let mut splits = visible_splits(session, &resolved)?;
+    /// Opens a view of a version for somebody the caller acts for, such as the agent of a run.
+    pub(crate) fn seen_by(
+        session: &'s Session,
+        resolved: Resolved,
+        look: &Look<'_>,
+        viewer: Viewer,
+    ) -> Outcome<View<'s>> {
+        let held = session.store.hold()?;
+        View::held(session, resolved, look, held, viewer)
+    }
+
+    fn held(
+        session: &'s Session,
+        resolved: Resolved,
+        look: &Look<'_>,
+        held: Option<Held>,
+        viewer: Viewer,
+    ) -> Outcome<View<'s>> {
+        let place = look.place.unwrap_or_else(|| viewer.place());
+        let grant = decide(&resolved.policy, viewer, place);
+        let mut splits = splits_for(viewer, &resolved)?;
         if let Some(name) = look.split {
             let known: Vec<String> = splits.iter().map(|split| split.doc.name.clone()).collect();
             splits.retain(|split| split.doc.name == name);
@@ -96,7 +113,7 @@ impl<'s> View<'s> {
         if keys.is_none() && splits.iter().any(|split| split.doc.rows > 0 && sealed(split)) {
             return Err(StoreError::NoKey { dataset: resolved.dataset.slug.clone() }.into());
         }
-        let view = View { session, resolved, splits, grant, keys, _held: held };
+        let view = View { session, viewer, resolved, splits, grant, keys, _held: held };
         view.check_movement(place, look.purpose)?;
         view.log(place, look.purpose, true, None)?;
         Ok(view)
@@ -192,7 +209,7 @@ impl<'s> View<'s> {
         let entry = AuditDoc {
             time: self.session.clock.now(),
             who: self.session.user.clone(),
-            audience: self.session.viewer.name().to_owned(),
+            audience: self.viewer.name().to_owned(),
             place: place.name().to_owned(),
             purpose: purpose.to_owned(),
             dataset: self.resolved.dataset.slug.clone(),
@@ -252,10 +269,14 @@ impl Batch {
 
 /// The splits of a version whose ids the caller may see.
 pub fn visible_splits(session: &Session, resolved: &Resolved) -> Outcome<Vec<VisibleSplit>> {
+    splits_for(session.viewer, resolved)
+}
+
+fn splits_for(viewer: Viewer, resolved: &Resolved) -> Outcome<Vec<VisibleSplit>> {
     let mut splits = Vec::new();
     for doc in &resolved.version.splits {
         let labels = resolved.policy.in_split(&doc.name)?;
-        if session.viewer.sees(labels.own()) {
+        if viewer.sees(labels.own()) {
             splits.push(VisibleSplit { doc: doc.clone(), labels });
         }
     }

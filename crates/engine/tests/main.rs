@@ -4,5 +4,6 @@
 
 mod brute_force;
 mod crash;
+mod runs;
 mod two_worlds;
 mod worlds;

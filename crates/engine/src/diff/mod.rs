@@ -9,10 +9,12 @@ mod splits;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use heldset_core::visibility::Place;
+use heldset_core::visibility::{Place, Viewer};
+use heldset_store::run::RunDoc;
 
 use crate::refusal::Outcome;
 use crate::resolve::{Resolved, resolve};
+use crate::results::all_runs;
 use crate::session::Session;
 use crate::view::{Look, View, visible_splits};
 use detail::Pair;
@@ -48,6 +50,8 @@ pub struct Difference {
     pub moved: Vec<Moved>,
     /// How the schemas differ.
     pub schema: SchemaChange,
+    /// Runs on the one version, whose results may be other ones now; for the owner alone.
+    pub runs: Vec<String>,
 }
 
 /// A record, and its split.
@@ -146,7 +150,17 @@ pub fn diff(session: &Session, request: &DiffRequest<'_>) -> Outcome<Difference>
     let (a, b) = (a.resolved(), b.resolved());
     let same = a.version.schema == b.version.schema;
     let schema = if same { SchemaChange::Same } else { SchemaChange::Breaking };
-    Ok(Difference { a, b, added, removed, changed, moved, schema })
+    let runs = affected(session, &a)?;
+    Ok(Difference { a, b, added, removed, changed, moved, schema, runs })
+}
+
+/// The runs on a version.
+fn affected(session: &Session, version: &Resolved) -> Outcome<Vec<String>> {
+    if session.viewer != Viewer::Owner {
+        return Ok(Vec::new());
+    }
+    let on_it = |run: &RunDoc| run.dataset_id == version.dataset.id && run.version == version.version.number;
+    Ok(all_runs(session)?.into_iter().filter(on_it).map(|run| run.id).collect())
 }
 
 /// One of the two versions: a view of it, unless it lacks the split that is compared.

@@ -44,6 +44,9 @@ pub(crate) enum Color {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    /// Take a tour, offline, in a few seconds
+    #[command(after_help = "Example:\n  heldset demo")]
+    Demo(crate::commands::demo::DemoArgs),
     /// Find all faults of files, in every dialect
     #[command(
         after_help = "Example:\n  heldset check cases.jsonl more.csv manifest.yaml\n  cat cases.jsonl | heldset check -"
@@ -105,6 +108,34 @@ pub(crate) enum Command {
     /// Erase a record from all versions
     #[command(after_help = "Example:\n  heldset erase trips tc-001 --reason \"request 4711\"")]
     Erase(crate::commands::erase::EraseArgs),
+    /// Run agents on a dataset, score them, and decide
+    #[command(
+        after_help = "Example:\n  heldset run plan.yaml --dry-run\n  heldset run plan.yaml\n  heldset run suite.yaml --target echo.yaml"
+    )]
+    Run(crate::commands::run::RunArgs),
+    /// Score the outputs of a run again, without asking the agent
+    #[command(after_help = "Example:\n  heldset score r00001-3fa9c2\n  heldset score last --dataset trips@4")]
+    Score(crate::commands::score::ScoreArgs),
+    /// Show or write the results of a run
+    #[command(after_help = "Example:\n  heldset report last\n  heldset report r00001-3fa9c2 --to html -o report.html")]
+    Report(crate::commands::report::ReportArgs),
+    /// Compare two runs, record by record
+    #[command(after_help = "Example:\n  heldset compare r00001-3fa9c2 last")]
+    Compare(crate::commands::compare::CompareArgs),
+    /// Decide whether a run passes
+    #[command(
+        after_help = "Example:\n  heldset gate last\n  heldset gate last --rule gate.yaml --baseline r00001-3fa9c2 --junit gate.xml --github"
+    )]
+    Gate(crate::commands::gate::GateArgs),
+    /// List the runs
+    #[command(after_help = "Example:\n  heldset runs\n  heldset runs --dataset trips")]
+    Runs(crate::commands::runs::RunsArgs),
+    /// Tell everything about one record of a run
+    #[command(after_help = "Example:\n  heldset why last tc-001\n  heldset why last tc-001 --scenario base --repeat 0")]
+    Why(crate::commands::why::WhyArgs),
+    /// Make what a run made a version of a dataset
+    #[command(after_help = "Example:\n  heldset promote last --to rollouts")]
+    Promote(crate::commands::promote::PromoteArgs),
     /// Look for sealed text where agents can reach
     #[command(after_help = "Example:\n  heldset scan ./agent-workdir")]
     Scan(crate::commands::scan::ScanArgs),
@@ -123,12 +154,20 @@ pub(crate) enum Command {
     /// Check the store, its keys and the disk
     #[command(after_help = "Example:\n  heldset doctor")]
     Doctor(crate::commands::doctor::DoctorArgs),
+    /// Print a suite or experiment as a plan in the native form
+    #[command(
+        after_help = "Example:\n  heldset migrate suite.yaml\n  heldset migrate suite.yaml --accuracy-unit fraction -o plan.yaml"
+    )]
+    Migrate(crate::commands::migrate::MigrateArgs),
     /// Tell what a code means and what to do about it
     #[command(after_help = "Example:\n  heldset explain E012")]
     Explain(ExplainArgs),
     /// Print completions for a shell
     #[command(after_help = "Example:\n  heldset completions bash > ~/.local/share/bash-completion/completions/heldset")]
     Completions(CompletionsArgs),
+    /// Become an agent, after what it may not reach is taken away
+    #[command(hide = true)]
+    Launch(crate::commands::launch::LaunchArgs),
 }
 
 /// How files are read.

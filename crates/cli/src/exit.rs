@@ -26,10 +26,14 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The data is invalid.
     Invalid = 3,
+    /// Planned work was not attempted, or too much of it failed.
+    Incomplete = 4,
     /// Visibility or movement forbids it.
     Denied = 5,
     /// What is stored is not what it was.
     Integrity = 6,
+    /// There is not enough data to decide.
+    Inconclusive = 7,
     /// The user ended the work.
     Interrupted = 130,
 }
@@ -65,6 +69,18 @@ impl Failure {
     /// The data is at fault.
     pub(crate) fn invalid(file: &str, fault: Fault) -> Self {
         Failure { exit: Exit::Invalid, file: Some(file.to_owned()), fault: Box::new(fault), quiet: false }
+    }
+
+    /// A configuration file is at fault.
+    pub(crate) fn configuration(file: &str, fault: Fault) -> Self {
+        Failure { exit: Exit::Usage, ..Failure::invalid(file, fault) }
+    }
+
+    /// Data is at fault, and its faults are told.
+    pub(crate) fn faulty(message: &str) -> Self {
+        let help = "mend the faults that are listed, or look at them with `heldset check`";
+        let fault = Problem::new(Code::E051, Path::root(), message).help(help).of_file();
+        Failure { exit: Exit::Invalid, file: None, fault: Box::new(fault), quiet: false }
     }
 
     /// A file that was named cannot be opened.
@@ -103,6 +119,7 @@ impl Failure {
             Reason::Invalid => Exit::Invalid,
             Reason::Denied => Exit::Denied,
             Reason::Integrity => Exit::Integrity,
+            Reason::Incomplete => Exit::Incomplete,
         };
         Failure { exit, file: None, fault: Box::new(fault), quiet: refusal.message == CLOSED }
     }

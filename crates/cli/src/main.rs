@@ -8,6 +8,7 @@ mod disk;
 mod exit;
 mod layout;
 mod place;
+mod plans;
 mod print;
 mod shelf;
 mod sources;

@@ -21,9 +21,13 @@ pub(crate) const FOLDER: &str = ".heldset";
 
 /// The session of a command at the store.
 pub(crate) fn session(cli: &Cli) -> Result<Session, Failure> {
+    session_at(cli, &find(cli)?)
+}
+
+/// The session of a command at the store in a folder.
+pub(crate) fn session_at(cli: &Cli, path: &Path) -> Result<Session, Failure> {
     let viewer = viewer(cli)?;
-    let path = find(cli)?;
-    let folder = StoreFolder::open(&path, Arc::new(NoProbe)).map_err(Box::<Refusal>::from)?;
+    let folder = StoreFolder::open(path, Arc::new(NoProbe)).map_err(Box::<Refusal>::from)?;
     let keys = DiskKeys::new(&keys_folder()?, &folder.head().id, Arc::new(NoProbe));
     let store = Store::on_disk(folder, Arc::new(keys), Arc::new(System));
     Ok(Session { store, clock: Arc::new(System), user: user(), viewer })
@@ -59,17 +63,41 @@ pub(crate) fn keys_folder() -> Result<PathBuf, Failure> {
     if let Some(folder) = set("HELDSET_KEYS") {
         return Ok(folder);
     }
-    let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
-    data.map(|data| data.join("heldset").join("keys")).ok_or_else(|| {
+    usual_keys().ok_or_else(|| {
         let message = "it is not known where keys belong: neither `HELDSET_KEYS` nor `HOME` is set";
         Failure::usage(Code::E114, message, "set `HELDSET_KEYS` to a folder outside the store")
     })
+}
+
+/// Where keys are when nothing else is said: those of other stores may lie there.
+pub(crate) fn usual_keys() -> Option<PathBuf> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
+    data.map(|data| data.join("heldset").join("keys"))
 }
 
 /// The name of the user.
 pub(crate) fn user() -> String {
     let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
     set("USER").or_else(|| set("LOGNAME")).unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// Who reaches agents and judges: secrets are looked up in the environment by name, agents start through the launcher.
+pub(crate) fn outside(scratch: &tempfile::TempDir) -> heldset_outside::Dialler {
+    let launcher = env::current_exe().ok().map(|program| heldset_outside::launch::Launcher {
+        program,
+        arguments: vec!["launch".into(), "--".into()],
+        hidden: Vec::new(),
+    });
+    heldset_outside::Dialler::new(Arc::new(|name: &str| env::var(name).ok()), launcher, scratch.path())
+}
+
+/// A folder for what agents leave, which is gone when the command ends, also when it is interrupted.
+pub(crate) fn scratch() -> Result<tempfile::TempDir, Failure> {
+    let made = tempfile::Builder::new().prefix("heldset-run-").tempdir();
+    let scratch = made.map_err(|error| Failure::write(&env::temp_dir(), &error))?;
+    crate::whole::note_unfinished(scratch.path());
+    Ok(scratch)
 }
 
 /// The clock and the randomness of the system.

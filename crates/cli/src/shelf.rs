@@ -42,6 +42,13 @@ impl DiskShelf {
     }
 }
 
+/// The files that a pattern means, from where the command runs.
+pub(crate) fn named(pattern: &Path) -> io::Result<Vec<PathBuf>> {
+    let shelf = DiskShelf { base: PathBuf::from(if pattern.is_absolute() { "/" } else { "." }), source: None };
+    let found = shelf.find(&pattern.display().to_string())?;
+    Ok(found.into_iter().map(|found| shelf.path(&found.name)).collect())
+}
+
 impl Shelf for DiskShelf {
     fn place(&self) -> String {
         self.base.canonicalize().unwrap_or_else(|_| self.base.clone()).display().to_string()

@@ -20,6 +20,9 @@ const CHANGED: &str = "interrupted: what the command changes is there whole or n
 /// Whether the store was about to change.
 static CHANGING: AtomicBool = AtomicBool::new(false);
 
+/// What an interruption says instead, such as how to go on with a run.
+static LAST_WORDS: Mutex<Option<String>> = Mutex::new(None);
+
 /// Temporary files that an interruption must take away.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -94,16 +97,23 @@ pub(crate) fn say_when_interrupted() {
     clean_up_when_interrupted();
 }
 
+/// Has an interruption say this.
+pub(crate) fn last_words(words: String) {
+    *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
+}
+
 /// Takes unfinished files away when the user or the system ends the work.
 pub(crate) fn clean_up_when_interrupted() {
     // Without a handler an interruption leaves a temporary file behind, and nothing worse.
     drop(ctrlc::set_handler(|| {
+        heldset_outside::end_all();
         for path in unfinished().drain(..) {
             drop(if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) });
         }
-        if CHANGING.load(Ordering::SeqCst) {
+        let words = LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(words) = words.or_else(|| CHANGING.load(Ordering::SeqCst).then(|| CHANGED.to_owned())) {
             // Nobody is left to be told when the terminal is gone.
-            drop(writeln!(io::stderr(), "{CHANGED}"));
+            drop(writeln!(io::stderr(), "{words}"));
         }
         std::process::exit(Exit::Interrupted as i32);
     }));

@@ -69,6 +69,7 @@ fn object(found: &Difference) -> Object<'_> {
         ("changed", Value::Array(found.changed.iter().map(changed).collect())),
         ("moved", Value::Array(moved.collect())),
         ("schema", Value::from(found.schema.name())),
+        ("runs", Value::Array(found.runs.iter().map(|run| Value::from(run.as_str())).collect())),
     ])
 }
 
@@ -99,6 +100,9 @@ fn text(found: &Difference) -> String {
     }
     if found.schema != SchemaChange::Same {
         let _infallible = writeln!(out, "~ schema: {}", found.schema.name());
+    }
+    if !found.runs.is_empty() && !found.is_empty() {
+        let _infallible = writeln!(out, "runs affected: {}", found.runs.join(", "));
     }
     out
 }

@@ -57,6 +57,7 @@ fn json_text(args: &EraseArgs, erased: &Erased) -> String {
         ("versions", Value::Array(erased.versions.iter().map(|number| json::number(*number)).collect())),
         ("copies", Value::Array(erased.copies.iter().map(copy).collect())),
         ("derived", Value::Array(erased.derived.iter().map(derived).collect())),
+        ("runs", Value::Array(erased.runs.iter().map(|run| Value::from(run.as_str())).collect())),
     ]);
     format!("{}\n", json::text(&object))
 }
@@ -78,6 +79,9 @@ fn text(cli: &Cli, args: &EraseArgs, erased: &Erased) -> String {
     }
     for (slug, number) in &erased.derived {
         out.push_str(&format!("must act: {slug}@{number} comes from it\n"));
+    }
+    for run in &erased.runs {
+        out.push_str(&format!("must act: the results of run {run} may quote it\n"));
     }
     out
 }

@@ -3,28 +3,39 @@
 pub(crate) mod audit;
 pub(crate) mod cat;
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod copies;
+pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod erase;
 pub(crate) mod explain;
 pub(crate) mod export;
+pub(crate) mod gate;
 pub(crate) mod gc;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod keys;
+pub(crate) mod launch;
 pub(crate) mod ls;
+pub(crate) mod migrate;
 pub(crate) mod mount;
+pub(crate) mod promote;
 pub(crate) mod record;
 pub(crate) mod register;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod scan;
+pub(crate) mod score;
 pub(crate) mod scrub;
 pub(crate) mod show;
 pub(crate) mod tag;
 pub(crate) mod verify;
+pub(crate) mod why;
 
 use std::path::Path;
 
@@ -58,15 +69,26 @@ pub(crate) fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Scrub(args) => scrub::run(cli, args),
         Command::Gc(args) => gc::run(cli, args),
         Command::Erase(args) => erase::run(cli, args),
+        Command::Demo(args) => demo::run(cli, args),
+        Command::Run(args) => run::run(cli, args),
+        Command::Score(args) => score::run(cli, args),
+        Command::Promote(args) => promote::run(cli, args),
         Command::Scan(args) => scan::run(cli, args),
         Command::Copies(args) => copies::run(cli, args),
         Command::Keys(args) => keys::run(cli, args),
         Command::Audit(args) => audit::run(cli, args),
         Command::Mount(args) => mount::run(cli, args),
         Command::Doctor(args) => doctor::run(cli, args),
+        Command::Report(args) => report::run(cli, args),
+        Command::Compare(args) => compare::run(cli, args),
+        Command::Gate(args) => gate::run(cli, args),
+        Command::Runs(args) => runs::run(cli, args),
+        Command::Why(args) => why::run(cli, args),
         Command::Convert(args) => convert::run(cli, args),
+        Command::Migrate(args) => migrate::run(cli, args),
         Command::Explain(args) => explain::run(cli, args),
         Command::Completions(args) => completions::run(args),
+        Command::Launch(args) => launch::run(args),
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod fault;
 pub(crate) mod json;
 pub(crate) mod progress;
 pub(crate) mod report;
+pub(crate) mod run;
 
 use std::io::{self, IsTerminal};
 

@@ -15,6 +15,17 @@ const DATASETS: [(&str, &[&str]); 2] = [
     ("ops", &["agent_visible", "internal", "operator_only"]),
 ];
 
+/// A run, so that there are results.
+const PLAN: &str = "apiVersion: heldset/v1
+kind: Experiment
+name: swept
+dataset: {ref: trips, split: default}
+target: {kind: echo}
+scenarios: [{id: base}]
+graders: {printable: {kind: tool, function: ascii_printable_only}}
+gate: {kind: simple, metric_key: printable, aggregation: avg_score, op: gte, value: 0.1}
+";
+
 /// A split that not everybody sees.
 pub(super) struct SealedSplit {
     pub(super) dataset: &'static str,
@@ -111,6 +122,9 @@ impl World {
         self.fine(&["record", "edit", "trips", "q2", "--set", &format!("{field}={value}")]);
         self.fine(&["import", "trips", "--remove", "q4"]);
         self.erase();
+        self.write("plan.yaml", PLAN);
+        self.write("rule.yaml", "{kind: simple, metric_key: printable, op: gte, value: 0.5}\n");
+        self.fine(&["run", "plan.yaml"]);
         for audience in ["agent", "evaluator"] {
             let (file, folder) = (format!("../copies/{audience}.jsonl"), format!("../copies/{audience}"));
             fs::create_dir_all(self.base().join("copies")).unwrap();

@@ -299,9 +299,12 @@ impl<'s> Ready<'s> {
         let plan = request.plan;
         let graders = Graders::of(plan)?;
         let records = Records::open(session, request.cite, plan.select.split.as_deref())?;
-        let selected = select(session, &records, &plan.select)?;
+        let mut selected = select(session, &records, &plan.select)?;
         let ids: Vec<&str> = selected.ids.iter().map(String::as_str).collect();
         let sessions = plan.sessions(&ids).map_err(planless)?;
+        drop(ids);
+        // A million of them would be kept for nothing: sessions find their records by number.
+        selected.ids = Vec::new();
         if sessions.is_empty() {
             let message = "the design of the plan pairs no record with a scenario, so nothing is planned";
             return Err(Refusal::usage(

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use heldset_core::canonical;
+use heldset_core::digest::sha256;
 use heldset_core::trace::Usage;
 use heldset_core::value::{Object, Value};
 use heldset_store::run::BalanceDoc;
@@ -20,10 +21,12 @@ pub struct Tally {
     pub(super) scenarios: Names,
     /// Categories and labels, each as what it is and its value.
     pub(super) groups: Names,
-    /// The groups that each record is in.
-    memberships: Vec<Box<[u32]>>,
-    /// The leaf of each record.
-    leaves: Vec<Box<str>>,
+    /// Which set of groups each record is in: few sets serve many records.
+    memberships: Vec<u32>,
+    sets: Vec<Box<[u32]>>,
+    numbers_of_sets: HashMap<Box<[u32]>, u32>,
+    /// What tells the leaves of records apart.
+    leaves: Vec<[u8; 16]>,
     pub(super) rows: Vec<Kept>,
     pub(super) metrics: Vec<Marks>,
     pub(super) usage: Usage,
@@ -122,12 +125,13 @@ impl Tally {
 
     /// The groups of a record.
     pub(super) fn groups_of(&self, row: &Kept) -> &[u32] {
-        self.memberships.get(row.record as usize).map_or(&[], |groups| groups)
+        let set = self.memberships.get(row.record as usize).and_then(|set| self.sets.get(*set as usize));
+        set.map_or(&[], |groups| groups)
     }
 
-    /// The leaf of a record.
-    pub(super) fn leaf(&self, row: &Kept) -> &str {
-        self.leaves.get(row.record as usize).map_or("", |leaf| leaf)
+    /// What tells the leaf of a record from others: enough of its digest.
+    pub(super) fn leaf(&self, row: &Kept) -> u128 {
+        self.leaves.get(row.record as usize).map_or(0, |leaf| u128::from_be_bytes(*leaf))
     }
 
     /// What a grader said, divided into groups: each row counts in those that it is in.
@@ -162,10 +166,22 @@ impl Tally {
             }
             groups.sort_unstable();
             groups.dedup();
-            self.memberships.push(groups.into());
-            self.leaves.push(row.leaf.as_str().into());
+            let set = self.set(groups.into());
+            self.memberships.push(set);
+            let digest = sha256(row.leaf.as_bytes());
+            self.leaves.push(*digest.as_bytes().first_chunk().expect("a digest has 32 bytes"));
         }
         record
+    }
+
+    fn set(&mut self, groups: Box<[u32]>) -> u32 {
+        if let Some(number) = self.numbers_of_sets.get(&groups) {
+            return *number;
+        }
+        let number = narrow(self.sets.len());
+        self.sets.push(groups.clone());
+        self.numbers_of_sets.insert(groups, number);
+        number
     }
 
     fn marks(&mut self, name: &str) -> &mut Vec<Mark> {

@@ -39,7 +39,7 @@ impl Tally {
 
     fn case(&self, row: &Kept, apart: bool) -> Case {
         let (record, scenario) = (row.record as usize, row.scenario as usize);
-        let mut key = format!("{}\n{}", self.records.all()[record], self.leaf(row));
+        let mut key = format!("{}\n{:032x}", self.records.all()[record], self.leaf(row));
         if apart {
             key.push('\n');
             key.push_str(&self.scenarios.all()[scenario]);

@@ -19,7 +19,8 @@ pub(crate) fn sources() -> Vec<(PathBuf, String)> {
 }
 
 pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+    // As it is now: a binary that another clone built says where that one was.
+    Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).parent().unwrap().to_owned()
 }
 
 fn collect(folder: &Path, files: &mut Vec<(PathBuf, String)>) {

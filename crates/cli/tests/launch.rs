@@ -40,7 +40,9 @@ def steal(store, keys, plan, data, link):
         path = f"/proc/{parent}/{name}"
         attempt("proc " + name, lambda: os.listdir(path) if os.path.isdir(path) else open(path, "rb").read(64))
     attempt("proc fd", lambda: os.listdir(f"/proc/{parent}/fd"))
-    attempt("others", lambda: [p for p in glob.glob("/proc/[0-9]*") if p != f"/proc/{os.getpid()}" and open(p + "/cmdline").read()])
+    for process in glob.glob("/proc/[0-9]*"):
+        if process != f"/proc/{os.getpid()}":
+            attempt("others", lambda: open(process + "/cmdline").read())
     attempt("kill", lambda: os.kill(parent, 0) or "could")
     for argv in (["ls"], ["cat", "trips"], ["keys", "export", "-o", "k"]):
         argv = [places["heldset"], "--store", store, *argv]

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use heldset_core::code::Code;
+use heldset_core::plan::Plan;
 use heldset_core::trace::{Trace, TurnTrace};
 use heldset_core::value::Value;
 use heldset_dialect::NoFiles;
@@ -103,20 +104,25 @@ fn world() -> Session {
     session
 }
 
-fn tried(session: &Session, echo: &Echo, require: bool, heard: &mut Heard) -> Outcome<Ran> {
-    let text = b"{apiVersion: heldset/v1, kind: Experiment, name: x, dataset: {ref: exam}, target: {kind: http, url: \"http://x\"}, run: {n_runs: 2}, graders: {same: {kind: exact_match}}}";
-    let plan = read("plan.yaml", text, &NoFiles, &PlanOptions::default()).unwrap().plan;
-    let request = RunRequest {
-        plan: &plan,
+/// A request that asks for nothing special.
+fn request(plan: &Plan) -> RunRequest<'_> {
+    RunRequest {
+        plan,
         cite: "exam",
         base: Path::new("."),
         hidden: &[],
         cache: Cache::Use,
         outputs_of: None,
-        require_isolation: require,
+        require_isolation: false,
         product: "test",
         environment: "memory",
-    };
+    }
+}
+
+fn tried(session: &Session, echo: &Echo, require: bool, heard: &mut Heard) -> Outcome<Ran> {
+    let text = b"{apiVersion: heldset/v1, kind: Experiment, name: x, dataset: {ref: exam}, target: {kind: http, url: \"http://x\"}, run: {n_runs: 2}, graders: {same: {kind: exact_match}}}";
+    let plan = read("plan.yaml", text, &NoFiles, &PlanOptions::default()).unwrap().plan;
+    let request = RunRequest { require_isolation: require, ..request(&plan) };
     run(session, &request, echo, heard)
 }
 
@@ -180,17 +186,7 @@ fn a_wire_that_breaks_leaves_the_balance_to_the_next_try() {
     let half = Half(echo(None, false));
     let text = b"{apiVersion: heldset/v1, kind: Experiment, name: x, dataset: {ref: exam}, target: {kind: http, url: \"http://x\"}}";
     let plan = read("plan.yaml", text, &NoFiles, &PlanOptions::default()).unwrap().plan;
-    let request = RunRequest {
-        plan: &plan,
-        cite: "exam",
-        base: Path::new("."),
-        hidden: &[],
-        cache: Cache::Use,
-        outputs_of: None,
-        require_isolation: false,
-        product: "test",
-        environment: "memory",
-    };
+    let request = request(&plan);
     assert!(run(&session, &request, &half, &mut Heard::default()).is_err(), "a run that is not whole is not finished");
     let runs = heldset_engine::results::all_runs(&session).unwrap();
     assert!(runs.len() == 1 && runs[0].finished_at.is_none());

@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 
 use super::{at, balance, cases, plan, row_of, rows};
+use crate::store;
 
 #[test]
 fn what_the_caller_left_open_does_not_reach_the_agent() {
@@ -86,4 +87,24 @@ fn misspelt_seeds_and_missing_functions_are_told_before_the_run() {
     check("target: {kind: echo}\ngraders: {g: {kind: python, function: gone.py:f}}\n", "gone.py");
     store.write("own.py", "def other(sample, submission): return 1\n");
     check("target: {kind: echo}\ngraders: {g: {kind: python, function: own.py:nope}}\n", "nope");
+}
+
+#[test]
+fn turns_that_cannot_be_sent_are_an_error_and_never_left_out() {
+    let store = store();
+    let rows = r#"{"id":"a","input":"x","turns":["more"]}
+{"id":"b","input":"x","turns":[{"role":"user"}]}
+{"id":"c","input":"x","turns":"more"}
+{"id":"d","input":"x","turns":[{"role":"boss","content":"y"}]}
+{"id":"e","input":"x","turns":[{"role":"user","content":"y"}]}
+"#;
+    store.import("cases", rows, &["--format", "records"]);
+    let (_, answer) = store.ran(&plan("target: {kind: echo}\nmax_errors: 100%\n"), &[]);
+    assert_eq!(balance(&answer), [5, 0, 1, 4, 0]);
+    let all = super::rows(&store, "last");
+    for id in ["a", "b", "c", "d"] {
+        let row = row_of(&all, id);
+        let reason = at(&row, &["reason"]).as_str().unwrap_or_default().to_owned();
+        assert!(reason.starts_with("record: ") && reason.contains("turn"), "{id}: {reason}");
+    }
 }

@@ -3,6 +3,7 @@
 //! *Invariant:* names and numbers only; nothing that is named can end an annotation or start another one.
 
 use super::{Ending, Gated};
+use crate::report::cell;
 use crate::results::RowOutcome;
 
 /// GitHub shows this many annotations of a kind for a step.
@@ -31,10 +32,10 @@ impl Gated {
 
     /// The summary of the step, as Markdown.
     pub fn step_summary(&self) -> String {
-        let mut text = format!("### heldset gate: {}\n\n{}\n\n", self.answer(), table_text(&self.line()));
+        let mut text = format!("### heldset gate: {}\n\n{}\n\n", self.answer(), cell(&self.line()));
         text.push_str("| | |\n|---|---|\n");
         for (name, value) in self.facts() {
-            text.push_str(&format!("| {name} | {} |\n", table_text(&value)));
+            text.push_str(&format!("| {name} | {} |\n", cell(&value)));
         }
         text.push('\n');
         text
@@ -52,23 +53,4 @@ fn data(text: &str) -> String {
 
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
-}
-
-/// Text that stays in its cell and means nothing else.
-fn table_text(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '\\' | '`' | '*' | '[' | ']' | '|' | '#' | '~' | '!' => {
-                out.push('\\');
-                out.push(letter);
-            }
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            letter if letter.is_control() => out.push(' '),
-            letter => out.push(letter),
-        }
-    }
-    out
 }

@@ -81,8 +81,8 @@ fn line(cells: &[String]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// Text that is nothing but text.
-fn cell(text: &str) -> String {
+/// Text that is nothing but text, in a cell of a table.
+pub(crate) fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

@@ -11,6 +11,7 @@ mod rows;
 mod table;
 mod text;
 
+pub(crate) use markdown::cell;
 pub(crate) use rows::{head as run_head, row as row_value};
 pub(crate) use table::one_line;
 

@@ -83,7 +83,8 @@ impl Feed<'_, '_> {
         row.usage = (!usage.is_empty()).then(|| usage.to_value());
         (row.queue_ms, row.run_ms, row.retries) = (rounded(ended.queue_ms), rounded(ended.run_ms), ended.retries);
         row.model_ms = rounded(trace.turns.iter().map(|turn| turn.model_ms).sum());
-        self.hand_on(Item { row, trace, seen: Some(seen), key, journaled: false })
+        self.hand_on(Item { row, trace, seen: Some(seen), key, journaled: false });
+        if self.closed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn offer(&mut self, number: u64) -> Outcome<Option<Task>> {
@@ -100,14 +101,14 @@ impl Feed<'_, '_> {
                 row.failure = Some(format!("record: {why}"));
                 let key = heldset_core::digest::tagged("run", &[]);
                 drop((agent, evaluator));
-                let _ = self.hand_on(Item { row, trace: Trace::default(), seen: Some(seen), key, journaled: false });
+                self.hand_on(Item { row, trace: Trace::default(), seen: Some(seen), key, journaled: false });
                 return Ok(None);
             }
         };
         row.run_key = key.hex();
         drop((agent, evaluator));
         if let Some(item) = self.without_agent(row.clone(), &task.turns, &seen, key) {
-            let _ = self.hand_on(item);
+            self.hand_on(item);
             return Ok(None);
         }
         if task.session_id.is_empty() {
@@ -172,12 +173,9 @@ impl Feed<'_, '_> {
         }
     }
 
-    fn hand_on(&mut self, item: Item) -> ControlFlow<()> {
-        if self.send.send(item).is_err() {
-            self.closed = true;
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
+    /// Gives a session to the recorder; one that is gone has its own reason, which ends the run.
+    fn hand_on(&mut self, item: Item) {
+        self.closed |= self.send.send(item).is_err();
     }
 }
 

@@ -122,6 +122,9 @@ impl Graders {
 
     fn score(&self, place: usize, graded: Graded, key: &str) -> Score {
         let (score, pass, problem) = match graded.outcome {
+            Scored::Score { score, .. } if !score.is_finite() => {
+                (None, None, Some("error: the score is not a number".to_owned()))
+            }
             Scored::Score { score, pass } => (Some(score), Some(pass), None),
             Scored::Unscored(why) if self.is_default && why.contains("no reference") => {
                 (None, None, Some("unscored: no grader".to_owned()))

@@ -80,8 +80,9 @@ pub(crate) fn prepare(
 
 impl PreparedTarget {
     fn new(spec: TargetSpec, facts: TargetFacts) -> Outcome<Self> {
-        let digest = |(name, hex): &(String, String)| Some((name.clone(), hex.parse().ok()?));
-        let files: Vec<(String, Digest)> = facts.files.iter().filter_map(digest).collect();
+        let digest = |(name, hex): &(String, String)| hex.parse().map(|digest: Digest| (name.clone(), digest));
+        let files: Result<Vec<(String, Digest)>, _> = facts.files.iter().map(digest).collect();
+        let files = files.map_err(|_| super::internal("a target told a digest that is none"))?;
         let identity = identity(&spec.config, &files, &Object::new()).map_err(secret)?;
         let digest = tagged_value("target", identity.configuration());
         Ok(PreparedTarget { scenario: spec.scenario, config: spec.config, identity, digest, facts })

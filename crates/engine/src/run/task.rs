@@ -3,6 +3,7 @@
 //! *Invariant:* made from the agent's view; what is the runtime's comes apart and is in the key too.
 
 use heldset_core::canonical;
+use heldset_core::case::{ROLES, quoted};
 use heldset_core::digest::Digest;
 use heldset_core::path::Path;
 use heldset_core::record::Record;
@@ -80,7 +81,7 @@ pub(crate) fn prepare(
         args: owned("agent_args"),
         tools: owned("tools"),
         context: owned("context"),
-        turns: turns_of(input, fields.get("turns")),
+        turns: turns_of(input, fields.get("turns"))?,
         runtime,
         traceparent: String::new(),
     };
@@ -95,14 +96,25 @@ pub(crate) fn text_of(value: &Value<'_>) -> String {
     }
 }
 
-fn turns_of(input: &Value<'_>, more: Option<&Value<'_>>) -> Vec<Turn> {
-    let first = Turn { role: "user".to_owned(), content: text_of(input) };
-    let rest = more.and_then(Value::as_array).unwrap_or_default().iter().filter_map(|turn| {
-        let turn = turn.as_object()?;
-        let role = turn.get("role").and_then(Value::as_str).unwrap_or("user").to_owned();
-        Some(Turn { role, content: turn.get("content").map(text_of).unwrap_or_default() })
-    });
-    std::iter::once(first).chain(rest).collect()
+/// The turns of a conversation; what cannot be sent is told, since records that are no cases were never checked.
+fn turns_of(input: &Value<'_>, more: Option<&Value<'_>>) -> Result<Vec<Turn>, String> {
+    let mut turns = vec![Turn { role: "user".to_owned(), content: text_of(input) }];
+    let more = match more {
+        None | Some(Value::Null) => return Ok(turns),
+        Some(Value::Array(more)) => more,
+        Some(other) => return Err(format!("its turns are {}, not a list", other.type_name())),
+    };
+    for (number, turn) in (1..).zip(more) {
+        let role = turn.as_object().and_then(|turn| turn.get("role")?.as_str()).unwrap_or_default();
+        let content = turn.as_object().and_then(|turn| turn.get("content")).filter(|content| !content.is_null());
+        match content {
+            Some(content) if ROLES.contains(&role) => {
+                turns.push(Turn { role: role.to_owned(), content: text_of(content) });
+            }
+            _ => return Err(format!("turn {number} has no `content`, or no `role` out of {}", quoted(ROLES))),
+        }
+    }
+    Ok(turns)
 }
 
 fn runtime_of(evaluator: &Record<'_>) -> Object<'static> {

@@ -160,8 +160,11 @@ impl Letta {
         };
         let outcome = self.talk(&id, task, progress).await;
         if made && self.cleanup {
-            // That an agent stays behind is no fault of the session.
-            let _ = self.api.delete(&id, task, progress).await;
+            // That an agent stays behind is no fault of the session, and it is told.
+            if let Err(failed) = self.api.delete(&id, task, progress).await {
+                let log = progress.trace.log.get_or_insert_default();
+                log.push_str(&format!("agent `{id}` could not be deleted: {}\n", failed.message));
+            }
         }
         outcome
     }

@@ -9,6 +9,9 @@ use thiserror::Error;
 
 use crate::digest::Digest;
 
+/// The name that the access log is queried by; no dataset has it.
+pub const LOG: &str = "access-log";
+
 /// A dataset and which of its versions: `slug`, `slug@3`, `slug@tag`, `slug@sha256:…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cite {
@@ -127,6 +130,7 @@ pub fn slug_problem(slug: &str) -> Option<&'static str> {
         _ if !slug.chars().all(fits) => Some("has other characters than lowercase letters, digits and hyphens"),
         1..3 => Some("is shorter than 3 characters"),
         101.. => Some("is longer than 100 characters"),
+        _ if slug == LOG => Some("is what the access log is called"),
         _ => None,
     }
 }

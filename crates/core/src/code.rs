@@ -86,6 +86,11 @@ codes! {
     E043 "invalid policy",
     E044 "incomplete provenance",
     E045 "erased record",
+    // the registry
+    E046 "invalid metadata",
+    E047 "forbidden move",
+    E048 "requirements not met",
+    E049 "wrong region",
     // plans
     E050 "unknown key in a plan",
     E051 "invalid plan",
@@ -98,6 +103,26 @@ codes! {
     E058 "invalid target",
     E059 "invalid grader",
     E060 "invalid gate",
+    // schemas and queries
+    E061 "breaking change",
+    E062 "unknown field",
+    E063 "value of another type",
+    E064 "invalid query",
+    E065 "invalid cursor",
+    E066 "refused SQL",
+    // sources and preparations
+    E067 "invalid source",
+    E068 "invalid mapping",
+    E069 "invalid preparation",
+    E070 "source failed",
+    E071 "unexpected answer",
+    E072 "pages do not fit together",
+    E073 "address not allowed",
+    E074 "credential out of scope",
+    E075 "not in this status",
+    E076 "not replayable",
+    E077 "registration rule not met",
+    E078 "stale",
     // requests
     E101 "cannot be opened",
     E102 "unknown name",
@@ -128,6 +153,9 @@ codes! {
     H003 "near-duplicate inputs",
     H004 "missing references",
     H005 "column name with spaces around it",
+    H006 "path matches nothing",
+    H007 "declared and computed differ",
+    H008 "near-duplicates across splits",
 }
 
 impl Code {

@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* no IO, no clock, no randomness, no environment, no threads: every function is from values to values.
 
+pub mod address;
 pub mod audit;
 pub mod canonical;
 pub mod case;
@@ -14,15 +15,22 @@ pub mod fault;
 pub mod files_split;
 pub mod filter;
 pub mod gate;
+pub mod infer;
 pub mod json;
 pub mod leaf;
+pub mod lineage;
 pub mod manifest;
+pub mod mapping;
 pub mod merkle;
 pub mod number;
 pub mod path;
 pub mod plan;
+pub mod prepare;
+pub mod privacy;
 pub mod profile;
+pub mod query;
 pub mod record;
+pub mod registry;
 pub mod run;
 pub mod schema;
 pub mod seed;

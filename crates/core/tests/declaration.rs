@@ -111,12 +111,17 @@ fn a_stream_from_a_warehouse() {
     assert_eq!((declaration.mode, declaration.splits.len()), (Mode::RemoteStreamed, 0));
     let stream = Stream {
         query: Some("select * from cases".into()),
+        query_digest: None,
         snapshot_time: Some("2026-05-01T00:00:00Z".into()),
         replay_manifest: Some("gs://aquamarine/manifests/triage-cases-188.jsonl".into()),
     };
     assert_eq!(declaration.stream, stream);
     let text = declared(NAMES, r#""source":"warehouse://prod.cases""#);
     assert_eq!(read(&text).unwrap().source, Some(Source { uri: "warehouse://prod.cases".into(), revision: None }));
+    for uri in ["warehouse://me:canary@prod.cases", "https://h/x?access_token=canary"] {
+        let told = format!("{:?}", read(&text.replace("warehouse://prod.cases", uri)).unwrap_err());
+        assert!(told.contains("E057") && !told.contains("canary"), "{told}");
+    }
 }
 
 #[test]
@@ -132,7 +137,7 @@ fn what_is_stated_stands_over_the_defaults() {
     assert_eq!(declaration.splits[0].path, ["x/*.jsonl", "y.csv"]);
     assert_eq!(
         declaration.metadata.iter().map(|(key, _)| key).collect::<Vec<_>>(),
-        ["team", "record_count", "consent"]
+        ["team", "consent", "record_count"]
     );
     assert_eq!((declaration.tags.as_slice(), declaration.description.as_deref()), (&["one".to_owned()][..], Some("d")));
     assert!(declaration.mount.as_ref().is_some_and(|mount| mount.len() == 4));

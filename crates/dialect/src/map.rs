@@ -22,6 +22,9 @@ pub enum IdRule {
     Field(String),
     /// The place among the rows, from 0.
     Row,
+    /// None yet: the row stays as it is, an `id` in it included, for whoever gives ids later. The record then has its
+    /// place for an id.
+    Later,
 }
 
 impl IdRule {
@@ -29,7 +32,7 @@ impl IdRule {
     pub(crate) fn field(&self) -> &str {
         match self {
             IdRule::Field(name) => name,
-            IdRule::Auto | IdRule::Row => "id",
+            IdRule::Auto | IdRule::Row | IdRule::Later => "id",
         }
     }
 }
@@ -112,6 +115,7 @@ impl Notes<'_> {
     pub(crate) fn asked_id<'a>(&mut self, rule: &IdRule, fields: &mut Object<'a>) -> Option<Option<RecordId<'a>>> {
         match rule {
             IdRule::Auto => None,
+            IdRule::Later => Some(Some(self.row_id())),
             IdRule::Row => {
                 self.keep_own_id(fields);
                 Some(Some(self.row_id()))

@@ -4,6 +4,7 @@
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
+use heldset_core::case;
 use heldset_core::code::Code;
 use heldset_core::fault::{Fault, Place, Problem};
 use heldset_core::json;
@@ -183,6 +184,8 @@ impl<E: Each> Reading<'_, E> {
             Some(schema) => Some(schema.clone()),
             None => self.schema_beside()?,
         };
+        // Types that were registered say nothing about the dialect, and come before those that lie beside the file.
+        let registered = self.each.types().filter(|_| self.options.schema.is_none());
         let forced = self.options.format;
         let decide = |names: &[String]| {
             if schema.is_some() {
@@ -194,10 +197,15 @@ impl<E: Each> Reading<'_, E> {
         };
         let kinds = |names: &[String]| {
             let format = decide(names);
-            let kind = |name: &String| match (format, &schema) {
-                (Format::Letta, _) => letta::cell_kind(name),
-                (_, Some(schema)) => schema.type_of(name).map_or(CellKind::Text, CellKind::Typed),
-                _ => CellKind::Text,
+            let kind = |name: &String| {
+                let declared = registered.and_then(|schema| schema.type_of(name));
+                let beside = || schema.as_ref()?.type_of(name);
+                match (format, letta::cell_kind(name)) {
+                    // What the dialect knows it also types.
+                    (Format::Letta, own) if own != CellKind::Text || case::is_field(name) => own,
+                    (Format::Letta, own) => declared.map_or(own, CellKind::Typed),
+                    _ => declared.or_else(beside).map_or(CellKind::Text, CellKind::Typed),
+                }
             };
             names.iter().map(kind).collect()
         };

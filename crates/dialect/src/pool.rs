@@ -124,6 +124,9 @@ fn finish<B: Block, E: Each>(
         };
         notes.row = first + row as u64;
         let record = job.mapper.map(value, &mut notes);
+        if let Some(record) = record.as_ref().filter(|_| notes.problems.is_empty()) {
+            job.each.check(record, &mut notes.problems);
+        }
         let version = record.as_ref().and_then(|record| job.mapper.version(record));
         rows.push(match record {
             Some(record) if notes.problems.is_empty() => {

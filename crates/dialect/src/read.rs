@@ -56,6 +56,16 @@ pub trait Each: Sync {
     /// Whether lists and mappings may be empty that no rule of the dialect looks into. They are checked all the same.
     const SHALLOW: bool = false;
 
+    /// Adds what is wrong with a record beyond the rules of its dialect; such a record is refused.
+    fn check(&self, record: &Record<'_>, problems: &mut Vec<Problem>) {
+        let _ = (record, problems);
+    }
+
+    /// The types of CSV columns that nobody states with the file.
+    fn types(&self) -> Option<&Schema> {
+        None
+    }
+
     /// Makes it.
     fn record(&self, scratch: &mut Self::Scratch, record: Record<'_>) -> Self::Out;
 }

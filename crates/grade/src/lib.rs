@@ -6,6 +6,7 @@
 mod ask;
 mod case;
 mod configure;
+mod conform;
 mod extract;
 mod grader;
 mod grading;
@@ -17,6 +18,7 @@ mod text;
 
 pub use ask::{Answer, Ask, Move, Pending};
 pub use configure::{KINDS, default_graders};
+pub use conform::Conform;
 pub use grader::Grader;
 
 use heldset_core::trace::Trace;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod configuration;
+mod conform;
 mod extractors;
 mod judges;
 mod letta;

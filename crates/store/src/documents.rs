@@ -325,6 +325,8 @@ macro_rules! formats {
     ($($type:ty => $format:literal,)+) => { $(impl Document for $type { const FORMAT: &'static str = $format; })+ };
 }
 
+pub(crate) use formats;
+
 formats! {
     DatasetDoc => "heldset/dataset/1",
     VersionDoc => "heldset/version/1",

@@ -16,6 +16,7 @@ mod lock;
 mod objects;
 pub mod pack;
 mod probe;
+pub mod registry;
 pub mod run;
 mod seal;
 mod segments;

@@ -66,6 +66,9 @@ pub struct RunDoc {
     pub root: Option<String>,
     /// Statistics and verdict, sealed.
     pub summary: Option<String>,
+    /// Whether data that was streamed can be read again: `exact` or `provider_dependent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
 }
 
 /// A target of a run.

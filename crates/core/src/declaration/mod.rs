@@ -5,7 +5,7 @@
 
 mod metadata;
 mod parent;
-mod part;
+pub(crate) mod part;
 mod spec;
 mod splits;
 
@@ -100,6 +100,8 @@ pub struct Generation {
 pub struct Stream {
     /// The query.
     pub query: Option<String>,
+    /// The digest of the query, if it is stated.
+    pub query_digest: Option<Digest>,
     /// The time of the snapshot.
     pub snapshot_time: Option<String>,
     /// Where the pages that were used are kept.

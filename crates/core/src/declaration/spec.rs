@@ -6,7 +6,9 @@ use super::part::{Kind, Part, Reader, TEXT, texts};
 use super::{Declaration, Generation, Parent, Source, Stream, splits};
 use crate::digest::Digest;
 use crate::manifest::Mode;
+use crate::mapping::{in_the_clear, secret_in_address};
 use crate::path::Path;
+use crate::registry::fields::RETENTION;
 use crate::value::{Object, Value};
 use crate::visibility::PolicyDraft;
 
@@ -30,13 +32,12 @@ const KEYS: &[&str] = &[
     "filters",
     "redaction",
     "query",
+    "query_digest",
     "snapshot_time",
     "replay_manifest",
     "mount",
     "visibility",
 ];
-
-const RETENTION: &[(&str, Kind)] = &[("until", TEXT), ("retain_days", Kind::Count)];
 
 const AUDIENCES: Kind = Kind::AllOf(&[
     "agent",
@@ -88,6 +89,7 @@ pub(super) fn read(value: &Value<'_>, path: Path, reader: &mut Reader) -> Option
         generation: generation(&part, reader),
         stream: Stream {
             query: reader.text(&part, "query"),
+            query_digest: query_digest(&part, reader),
             snapshot_time: reader.text(&part, "snapshot_time"),
             replay_manifest: reader.text(&part, "replay_manifest"),
         },
@@ -104,12 +106,24 @@ pub(super) fn mode(part: &Part<'_, '_>, reader: &mut Reader) -> Option<Mode> {
 fn source(part: &Part<'_, '_>, reader: &mut Reader) -> Option<Source> {
     let value = part.object.get("source")?;
     if let Some(uri) = value.as_str().filter(|uri| !uri.is_empty()) {
+        hides(uri, part.at("source"), reader);
         return Some(Source { uri: uri.to_owned(), revision: None });
     }
     let inner = reader.part(value, part.at("source"), &["uri", "revision"])?;
     let uri = reader.required(&inner, "uri", TEXT).and_then(Value::as_str).map(str::to_owned);
     let revision = reader.text(&inner, "revision");
+    if let Some(uri) = &uri {
+        hides(uri, inner.at("uri"), reader);
+    }
     Some(Source { uri: uri?, revision })
+}
+
+/// An address is kept in the clear, and shown: it holds no secret.
+fn hides(uri: &str, at: Path, reader: &mut Reader) {
+    if secret_in_address(uri) {
+        let message = format!("`{at}` holds a secret in the clear");
+        reader.note(in_the_clear(at, message));
+    }
 }
 
 fn checksum(part: &Part<'_, '_>, reader: &mut Reader) -> BTreeMap<String, Digest> {
@@ -125,6 +139,16 @@ fn checksum(part: &Part<'_, '_>, reader: &mut Reader) -> BTreeMap<String, Digest
         }
     }
     digests
+}
+
+fn query_digest(part: &Part<'_, '_>, reader: &mut Reader) -> Option<Digest> {
+    let text = reader.text(part, "query_digest")?;
+    let digest: Option<Digest> = text.parse().ok();
+    if digest.is_none() {
+        let message = "`query_digest` is not `sha256:` and 64 lowercase hexadecimal digits";
+        reader.wrong(part.at("query_digest"), message, None);
+    }
+    digest
 }
 
 fn parents(part: &Part<'_, '_>, reader: &mut Reader) -> Vec<Parent> {

@@ -50,7 +50,7 @@ fn descend<'v, 'a>(fields: &'v Object<'a>, field: &str) -> Option<&'v Value<'a>>
     })
 }
 
-fn holds(test: &Test, found: &Value<'_>) -> bool {
+pub(super) fn holds(test: &Test, found: &Value<'_>) -> bool {
     let value = &test.value;
     let ordered = |wanted: fn(Ordering) -> bool| order(found, value).is_some_and(wanted);
     match test.operator {

@@ -4,15 +4,20 @@
 
 /// A point in time. The order of members is the order of time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Instant<'t> {
+pub(crate) struct Instant<'t> {
     /// Seconds since 1970 in UTC.
-    seconds: i64,
+    pub(crate) seconds: i64,
     /// The digits of the fraction without trailing zeros, so that they compare as text.
-    fraction: &'t str,
+    pub(crate) fraction: &'t str,
+}
+
+/// Whether a text is an instant.
+pub fn is_instant(text: &str) -> bool {
+    read(text).is_some()
 }
 
 /// The instant that a text is.
-pub(super) fn read(text: &str) -> Option<Instant<'_>> {
+pub(crate) fn read(text: &str) -> Option<Instant<'_>> {
     // Most texts are no timestamps: the shape is looked at first.
     let bytes = text.as_bytes();
     let marks = [(4, b"-"), (7, b"-"), (13, b":"), (16, b":")];
@@ -31,6 +36,13 @@ pub(super) fn read(text: &str) -> Option<Instant<'_>> {
     let (fraction, zone) = fraction(&text[19..])?;
     let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset(zone)?;
     Some(Instant { seconds, fraction })
+}
+
+/// Whether a text is a day, or a point in time.
+pub(crate) fn is_day(text: &str) -> bool {
+    let day = |text: &str| days(number(text.get(..4)?)?, number(text.get(5..7)?)?, number(text.get(8..)?)?);
+    let marks = [4, 7].into_iter().all(|at| text.as_bytes().get(at) == Some(&b'-'));
+    read(text).is_some() || text.len() == 10 && marks && day(text).is_some()
 }
 
 /// The digits after the point, if there is one, and what follows.

@@ -6,7 +6,7 @@ mod compare;
 mod evaluate;
 mod form;
 mod glob;
-mod instant;
+pub(crate) mod instant;
 
 use crate::fault::Problem;
 use crate::path::Path;
@@ -15,6 +15,8 @@ use crate::value::{Object, Value};
 pub use compare::order;
 pub use evaluate::find;
 pub use glob::glob;
+pub(crate) use instant::is_day;
+pub use instant::is_instant;
 
 /// What must hold of a record.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,6 +98,13 @@ impl Filter {
             Filter::Not(part) => part.collect_fields(found),
             Filter::Test(test) => found.push(&test.field),
         }
+    }
+}
+
+impl Test {
+    /// Whether it holds for a value; null stands for a missing one.
+    pub fn holds(&self, found: &Value<'_>) -> bool {
+        evaluate::holds(self, found)
     }
 }
 

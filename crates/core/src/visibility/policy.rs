@@ -168,6 +168,14 @@ impl Policy {
         self.fields.contains_key(field) || self.fields.keys().any(|key| family(key).is_some_and(|f| begins(field, f)))
     }
 
+    /// The label that a field is given by its name, its family or the default, before a split narrows it.
+    pub fn field_label(&self, field: &str) -> Option<Label> {
+        let of_family = |key: &&String| family(key).is_some_and(|prefix| begins(field, prefix));
+        let by_family = || self.fields.keys().filter(of_family).max_by_key(|key| key.len());
+        let by_family = || by_family().and_then(|key| self.fields.get(key));
+        self.label(self.fields.get(field).or_else(by_family).unwrap_or(&self.default))
+    }
+
     /// The split of prompts that a split of answers belongs to.
     pub fn prompts_of(&self, answers: &str) -> Option<&str> {
         self.answers_for.get(answers).map(String::as_str)

@@ -231,7 +231,7 @@ fn number(value: f64) -> Number {
     Number::from_f64(value).expect("a number that was stored is finite")
 }
 
-fn selection(rows: &[std::ops::Range<u64>], total: usize) -> Option<RowSelection> {
+pub(super) fn selection(rows: &[std::ops::Range<u64>], total: usize) -> Option<RowSelection> {
     let mut at = 0;
     let mut selectors = Vec::new();
     for range in rows {
@@ -247,7 +247,7 @@ fn selection(rows: &[std::ops::Range<u64>], total: usize) -> Option<RowSelection
 }
 
 /// What the columnar reader says of an object; our own errors come back as they went in.
-fn unwrapped(what: &str) -> impl Fn(parquet::errors::ParquetError) -> StoreError + '_ {
+pub(super) fn unwrapped(what: &str) -> impl Fn(parquet::errors::ParquetError) -> StoreError + '_ {
     move |error| match error {
         parquet::errors::ParquetError::External(inner) => {
             inner.downcast::<StoreError>().map_or_else(|_| StoreError::damaged(what), |error| *error)

@@ -26,6 +26,34 @@ pub struct Entry {
     pub entry: AuditDoc,
 }
 
+impl Entry {
+    /// The entry as a record: its number as id, and what it says.
+    pub fn record(&self) -> (String, Object<'static>) {
+        let entry = &self.entry;
+        let texts = |texts: &[String]| Value::Array(texts.iter().map(|text| Value::from(text.clone())).collect());
+        let mut record = Object::new();
+        for (name, text) in [
+            ("time", &entry.time),
+            ("who", &entry.who),
+            ("audience", &entry.audience),
+            ("place", &entry.place),
+            ("purpose", &entry.purpose),
+            ("dataset", &entry.dataset),
+            ("version", &entry.version),
+        ] {
+            record.set(name, Value::from(text.clone()));
+        }
+        record.set("splits", texts(&entry.splits));
+        record.set("labels", texts(&entry.labels));
+        record.set("rows", Value::Number(heldset_core::number::Number::from_u64(entry.rows)));
+        record.set("allowed", Value::Bool(entry.allowed));
+        if let Some(note) = &entry.note {
+            record.set("note", Value::from(note.clone()));
+        }
+        (format!("{:08}", self.number), record)
+    }
+}
+
 /// A checkpoint with its signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedCheckpoint {

@@ -15,12 +15,15 @@ use heldset_store::documents::{
     AuditDoc, DatasetDoc, Document, FileAt, FilesDoc, PackDoc, SourceDoc, SourcesDoc, SplitDoc, TagDoc, VersionDoc,
     dataset_key, digest_key, files_key, pack_key, roots_key, tag_key, version_key,
 };
+use heldset_store::registry::{EdgeDoc, NodeDoc};
 
+use crate::edges;
 use crate::log;
 use crate::refusal::{Outcome, Refusal};
 use crate::resolve::{self, mapping};
 use crate::rows::SplitRows;
 use crate::session::Session;
+use crate::status;
 
 /// A version to be.
 pub struct Draft {
@@ -32,6 +35,8 @@ pub struct Draft {
     pub policy_before: Option<String>,
     /// Splits that replace those of the head, or are new.
     pub splits: Vec<SplitDraft>,
+    /// Whether these are all splits there are; others of the head are not carried over then.
+    pub whole: bool,
     /// How it came to be.
     pub mode: Option<Mode>,
     /// What is declared about where it comes from.
@@ -48,6 +53,10 @@ pub struct Draft {
     pub declassified: Option<String>,
     /// A tag for it.
     pub tag: Option<String>,
+    /// What it comes from, for lineage: relationship and parent.
+    pub edges: Vec<(&'static str, NodeDoc)>,
+    /// The registered schema, as canonical text.
+    pub schema: Option<String>,
     /// What else is written with it.
     pub notes: Vec<(Key, Vec<u8>)>,
     /// The verb, for the log.
@@ -105,7 +114,8 @@ pub fn commit(session: &Session, draft: &Draft) -> Outcome<Committed> {
     committed.ok_or_else(|| StoreError::internal("nothing was registered").into())
 }
 
-type Before = (DatasetDoc, VersionDoc);
+/// A dataset as it is; it may have no version yet.
+type Before = (DatasetDoc, Option<VersionDoc>);
 
 /// The head as it is now. Another policy than the one the draft was made from is a conflict, and so is a dataset
 /// that somebody else made meanwhile.
@@ -115,12 +125,16 @@ fn head_of(session: &Session, draft: &Draft) -> Outcome<Option<Before>> {
     if dataset.id != draft.dataset.id {
         return Err(StoreError::Conflict.into());
     }
-    let version = resolve::version(&session.store, &dataset, dataset.head)?;
-    if draft.policy_before.as_ref() != Some(&version.policy) {
+    let version = match dataset.head {
+        0 => None,
+        head => Some(resolve::version(&session.store, &dataset, head)?),
+    };
+    if draft.policy_before.as_ref() != version.as_ref().map(|version| &version.policy) {
         return Err(StoreError::Conflict.into());
     }
     for split in &draft.splits {
-        let root = resolve::split(&version, &split.name).map(|known| known.root.clone());
+        let known = version.as_ref().and_then(|version| resolve::split(version, &split.name));
+        let root = known.map(|known| known.root.clone());
         if split.base.is_some_and(|base| root != Some(base.hex())) {
             return Err(StoreError::Conflict.into());
         }
@@ -131,14 +145,15 @@ fn head_of(session: &Session, draft: &Draft) -> Outcome<Option<Before>> {
 /// The version that a draft would become, without registering it: its number, and whether it would be new.
 pub(crate) fn preview(session: &Session, draft: &Draft) -> Outcome<(u64, bool)> {
     let head = head_of(session, draft)?;
-    let splits = splits_of(draft, head.as_ref().map(|(_, version)| version))?;
-    let core = core_for(draft, &splits, head.as_ref())?;
-    let Some((dataset, version)) = &head else { return Ok((1, true)) };
+    let version = head.as_ref().and_then(|(_, version)| version.as_ref());
+    let splits = splits_of(draft, version)?;
+    let core = core_for(draft, &splits, version)?;
+    let (Some((dataset, _)), Some(version)) = (&head, version) else { return Ok((1, true)) };
     let new = !core.repeats(&core_of(&dataset.slug, version)?);
     Ok((version.number + u64::from(new), new))
 }
 
-fn core_for(draft: &Draft, splits: &[SplitDoc], head: Option<&Before>) -> Outcome<VersionCore> {
+fn core_for(draft: &Draft, splits: &[SplitDoc], head: Option<&VersionDoc>) -> Outcome<VersionCore> {
     let entries = splits.iter().map(|split| {
         Ok(SplitEntry {
             name: split.name.clone(),
@@ -147,12 +162,13 @@ fn core_for(draft: &Draft, splits: &[SplitDoc], head: Option<&Before>) -> Outcom
             root: split.root.parse().map_err(|_| StoreError::damaged("catalog: the root of a split"))?,
         })
     });
-    let mut parents: Vec<Digest> = head.and_then(|(_, version)| version.digest.parse().ok()).into_iter().collect();
+    let mut parents: Vec<Digest> = head.and_then(|version| version.digest.parse().ok()).into_iter().collect();
     parents.extend(&draft.parents);
+    let schema = draft.schema.as_deref().and_then(|text| heldset_core::json::read(text).ok());
     Ok(VersionCore {
         dataset: draft.dataset.slug.clone(),
         mode: mode_of(draft, splits)?,
-        schema: schema_digest(None),
+        schema: schema_digest(schema.as_ref()),
         policy: policy_digest(&draft.policy),
         provenance: provenance_digest(&draft.provenance),
         parents,
@@ -161,16 +177,28 @@ fn core_for(draft: &Draft, splits: &[SplitDoc], head: Option<&Before>) -> Outcom
 }
 
 fn next(session: &Session, draft: &Draft, head: Option<&Before>) -> Outcome<Committed> {
-    let splits = splits_of(draft, head.map(|(_, version)| version))?;
-    let core = core_for(draft, &splits, head)?;
-    if let Some((dataset, version)) = head
+    let before = head.and_then(|(_, version)| version.as_ref());
+    let splits = splits_of(draft, before)?;
+    let core = core_for(draft, &splits, before)?;
+    if let Some((dataset, Some(version))) = head
         && core.repeats(&core_of(&dataset.slug, version)?)
     {
         return Ok(Committed { dataset: dataset.clone(), version: version.clone(), created: false });
     }
-    let mut dataset = head.map_or_else(|| draft.dataset.clone(), |(dataset, _)| dataset.clone());
+    let mut dataset = match head {
+        None => draft.dataset.clone(),
+        Some((dataset, Some(_))) => dataset.clone(),
+        // Of one that was only described so far, the first version says what nobody did.
+        Some((dataset, None)) => DatasetDoc {
+            profile: draft.dataset.profile.clone(),
+            description: dataset.description.clone().or_else(|| draft.dataset.description.clone()),
+            ..dataset.clone()
+        },
+    };
+    dataset.license = dataset.license.or_else(|| draft.dataset.license.clone());
     dataset.head = head.map_or(1, |(dataset, _)| dataset.head + 1);
     dataset.canaries.extend(draft.dataset.canaries.clone());
+    let dataset = status::inheriting(session, status::renewed(dataset), draft)?;
     let version = VersionDoc {
         number: dataset.head,
         digest: core.digest().to_string(),
@@ -179,7 +207,7 @@ fn next(session: &Session, draft: &Draft, head: Option<&Before>) -> Outcome<Comm
         created_by: session.user.clone(),
         message: draft.message.clone(),
         policy: text_of(&draft.policy.to_value()),
-        schema: "{}".to_owned(),
+        schema: draft.schema.clone().unwrap_or_else(|| "{}".to_owned()),
         provenance: text_of(&Value::Object(draft.provenance.clone())),
         parents: core.parents.iter().map(Digest::to_string).collect(),
         splits,
@@ -192,7 +220,8 @@ fn next(session: &Session, draft: &Draft, head: Option<&Before>) -> Outcome<Comm
 
 /// The head's splits with those of the draft in their place, new ones at the end.
 fn splits_of(draft: &Draft, head: Option<&VersionDoc>) -> Outcome<Vec<SplitDoc>> {
-    let mut splits = head.map_or_else(Vec::new, |head| head.splits.clone());
+    let carried = head.filter(|_| !draft.whole);
+    let mut splits = carried.map_or_else(Vec::new, |head| head.splits.clone());
     for split in &draft.splits {
         let doc = SplitDoc {
             name: split.name.clone(),
@@ -297,6 +326,14 @@ fn batch(session: &Session, draft: &Draft, next: &Committed, head: Option<&Befor
         }
     }
     batch.put.extend(draft.notes.clone());
+    let child = edges::version_node(dataset, version);
+    let edge = |(relationship, parent): &(&'static str, NodeDoc)| EdgeDoc {
+        child: child.clone(),
+        parent: parent.clone(),
+        relationship: (*relationship).to_owned(),
+        time: version.created_at.clone(),
+    };
+    edges::put(&mut batch, &draft.edges.iter().map(edge).collect::<Vec<_>>())?;
     if let Some(tag) = &draft.tag {
         let doc = TagDoc { version: version.number, set_at: version.created_at.clone() };
         batch.put.push((tag_key(&dataset.id, tag), doc.to_bytes()?));

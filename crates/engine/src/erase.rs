@@ -13,7 +13,6 @@ use heldset_store::documents::{
     AuditDoc, ChunkDoc, CopyDoc, DatasetDoc, Document, PackDoc, VersionDoc, copy_key, dataset_key, last_part, pack_key,
     prefix,
 };
-use heldset_store::run::RunDoc;
 use heldset_store::{DatasetKeys, StoreError};
 
 use crate::recompute::{Recompute, root_of};
@@ -49,7 +48,7 @@ pub struct Erased {
     pub copies: Vec<(String, CopyDoc)>,
     /// Versions of other datasets that come from one that had it.
     pub derived: Vec<(String, u64)>,
-    /// Runs on versions that had it: their results may quote it.
+    /// Runs on versions that had it, or that come from one: their results may quote it.
     pub runs: Vec<String>,
 }
 
@@ -109,10 +108,10 @@ pub fn erase(session: &Session, erasure: &Erasure<'_>) -> Outcome<Erased> {
     }
     all.copies = work.copies(&all.versions)?;
     work.commit(erasure, &all, &replaced)?;
-    erased.derived = work.derived(&erased.versions)?;
-    let runs = crate::results::all_runs(session)?.into_iter();
-    let on_it = |run: &RunDoc| run.dataset_id == work.dataset.id && erased.versions.contains(&run.version);
-    erased.runs = runs.filter(on_it).map(|run| run.id).collect();
+    let touched = crate::lineage::touched(session, &work.dataset.slug, Some(&erased.versions))?;
+    let others = touched.datasets.into_iter().filter(|(slug, ..)| *slug != work.dataset.slug);
+    erased.derived = others.map(|(slug, number, _)| (slug, number)).collect();
+    erased.runs = touched.runs;
     erased.copies = all.copies;
     erased.copies.retain(|(_, copy)| erased.versions.contains(&copy.version));
     drops::finish(session)?;
@@ -230,38 +229,14 @@ impl Work<'_> {
         Ok(copies)
     }
 
-    /// Versions of other datasets that come from a version that had the record, near or far.
-    fn derived(&self, versions: &BTreeSet<u64>) -> Outcome<Vec<(String, u64)>> {
-        let store = &self.session.store;
-        let had = self.versions.iter().filter(|version| versions.contains(&version.number));
-        let mut digests: BTreeSet<String> = had.map(|version| bare(&version.digest).to_owned()).collect();
-        let mut others = Vec::new();
-        for dataset in resolve::datasets(store)?.iter().filter(|dataset| dataset.id != self.dataset.id) {
-            for version in resolve::versions(store, dataset)? {
-                others.push((dataset.slug.clone(), version));
-            }
-        }
-        let mut derived = Vec::new();
-        loop {
-            let comes_from = |version: &VersionDoc| version.parents.iter().any(|parent| digests.contains(bare(parent)));
-            let (found, rest): (Vec<_>, Vec<_>) = others.into_iter().partition(|(_, version)| comes_from(version));
-            if found.is_empty() {
-                derived.sort();
-                return Ok(derived);
-            }
-            for (slug, version) in found {
-                digests.insert(bare(&version.digest).to_owned());
-                derived.push((slug, version.number));
-            }
-            others = rest;
-        }
-    }
-
     /// Replaces the packs, marks dataset and copies, and logs it, all at once.
     fn commit(&self, erasure: &Erasure<'_>, erased: &Erased, replaced: &[Replaced]) -> Outcome<()> {
         let store = &self.session.store;
+        // Pages of a source that are cached may hold the record, and are not looked into.
+        let cached = crate::source::forget(self.session, &self.dataset.id)?;
         log::commit(self.session, || {
             let mut batch = Batch { durable: true, ..Batch::default() };
+            batch.delete.extend(cached.iter().cloned());
             for Replaced { split, name, pack, old } in replaced {
                 let key = pack_key(&self.dataset.id, split, name);
                 batch.expect(key.clone(), store.catalog().get(&key)?);
@@ -294,8 +269,4 @@ fn replace<D: Document>(batch: &mut Batch, key: Key, before: &D, after: &D) -> R
     batch.expect(key.clone(), Some(before.to_bytes()?));
     batch.put(key, after.to_bytes()?);
     Ok(())
-}
-
-fn bare(digest: &str) -> &str {
-    digest.trim_start_matches("sha256:")
 }

@@ -59,6 +59,7 @@ pub fn export<'s>(
     listener: &mut dyn Listener,
 ) -> Outcome<Export<'s>> {
     let look = Look { cite: request.cite, split: request.split, place: request.place, purpose: "export" };
+    crate::status::exportable(session, request.cite)?;
     let view = View::open(session, &look)?;
     let split = the_split(&view)?;
     let mut spooling = Spooling::new(request.target, request.write, temporary);

@@ -180,6 +180,7 @@ impl Sweep {
             let keys = entries.into_iter().map(|(key, _)| Key { space, key });
             gone.extend(keys.filter(|key| !named.contains(key)));
         }
+        gone.extend(crate::source::unnamed(session, &dataset.id, &stay)?);
         let mut sweep = Sweep { dataset, stay, go, gone, trim: Vec::new() };
         sweep.find_packs(session)?;
         Ok(sweep)

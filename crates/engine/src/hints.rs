@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use heldset_core::code::Code;
 use heldset_core::fault::{Fault, Problem};
 use heldset_core::path::Path;
+use heldset_core::prepare::letters;
 use heldset_core::record::Record;
 use heldset_core::value::{Object, Value};
 use heldset_dialect::Each;
@@ -185,13 +186,5 @@ fn words_of(fields: &Object<'_>) -> Option<u64> {
     }
     let turns = fields.get("turns").and_then(Value::as_array).unwrap_or_default();
     let contents = turns.iter().filter_map(|turn| turn.as_object()?.get("content")?.as_str());
-    let letters = std::iter::once(input).chain(contents).flat_map(str::bytes).filter(|byte| is_letter(*byte));
-    Some(
-        letters
-            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte | 0x20)).wrapping_mul(0x0100_0000_01b3)),
-    )
-}
-
-fn is_letter(byte: u8) -> bool {
-    ((byte | 0x20).wrapping_sub(b'a') < 26) | (byte.wrapping_sub(b'0') < 10) | (byte >= 0x80)
+    Some(letters(std::iter::once(input).chain(contents)))
 }

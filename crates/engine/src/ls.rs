@@ -36,7 +36,14 @@ pub fn ls(session: &Session) -> Outcome<Vec<Listed>> {
             Some(head) => Some(head),
             None => versions(&session.store, &dataset)?.pop(),
         };
-        let Some(version) = newest else { continue };
+        let Some(version) = newest else {
+            // Of some nothing is left; of others there is nothing yet.
+            if dataset.head == 0 {
+                let updated_at = dataset.created_at.clone();
+                listed.push(Listed { dataset, digest: String::new(), mode: String::new(), rows: 0, updated_at });
+            }
+            continue;
+        };
         let policy = policy_of(&version)?;
         let resolved = Resolved { dataset, version, policy };
         let rows = visible_splits(session, &resolved)?.iter().map(|split| split.doc.rows).sum();

@@ -16,6 +16,7 @@ use heldset_dialect::{Body, Files, Format, IdRule, Input, NoFiles, ReadOptions};
 use heldset_store::run::RunDoc;
 
 use crate::Listener;
+use crate::edges::{data_node, run_node};
 use crate::import::{About, Generation, ImportRequest, Imported, Labelling, import, import_files};
 use crate::ports::{Sources, Tree};
 use crate::refusal::{Outcome, Refusal};
@@ -89,6 +90,7 @@ impl PromoteRequest<'_> {
                 agent: Some(agents.join(", ")),
                 ..Generation::default()
             },
+            edges: vec![("promoted_from", run_node(&run.id)), ("promoted_from", data_node(run))],
             ..About::default()
         };
         let open = self.declassify.is_some();

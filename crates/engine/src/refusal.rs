@@ -8,7 +8,7 @@ use heldset_core::visibility::PolicyError;
 use heldset_store::StoreError;
 
 /// The labels that every policy has.
-const BUILT_IN: [&str; 5] = ["public", "agent_visible", "internal", "evaluator_only", "operator_only"];
+pub(crate) const BUILT_IN: [&str; 5] = ["public", "agent_visible", "internal", "evaluator_only", "operator_only"];
 
 /// What kind of reason it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

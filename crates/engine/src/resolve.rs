@@ -104,7 +104,8 @@ pub fn versions(store: &Store, dataset: &DatasetDoc) -> Result<Vec<VersionDoc>, 
     let versions: Vec<VersionDoc> = read.collect::<Result<_, _>>()?;
     let numbers = versions.iter().map(|version| version.number).take_while(|number| *number <= dataset.head);
     // Somebody may have dropped some since the dataset was read.
-    let all_kept = || Ok(find_dataset(store, &dataset.slug)?.is_some_and(|now| now.deletion_status == "none"));
+    let kept = |now: DatasetDoc| matches!(now.deletion_status.as_str(), "none" | "requested");
+    let all_kept = || Ok::<_, StoreError>(find_dataset(store, &dataset.slug)?.is_some_and(kept));
     if !numbers.eq(1..=dataset.head) && all_kept()? {
         return Err(StoreError::missing(what));
     }
@@ -134,6 +135,10 @@ fn unknown_version(dataset: &DatasetDoc, asked: &str) -> Box<Refusal> {
     if dataset.deletion_status == ERASED {
         let message = format!("dataset `{}` was erased when its retention ended", dataset.slug);
         return Refusal::usage(Code::E102, message, "its log and its citations stay; choose another slug for new data");
+    }
+    if dataset.head == 0 {
+        let message = format!("dataset `{}` has no version yet", dataset.slug);
+        return Refusal::usage(Code::E102, message, "import files, or add a source and sync it");
     }
     let message = format!("dataset `{}` has no version `{asked}`", dataset.slug);
     Refusal::usage(Code::E102, message, format!("the newest is `{}@{}`", dataset.slug, dataset.head))

@@ -2,12 +2,12 @@
 //!
 //! *Invariant:* rows come out in the order of the version, whatever the order at rest.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use heldset_core::digest::Digest;
-use heldset_core::visibility::{Grant, SplitLabels};
-use heldset_store::documents::{Document, PackDoc, SplitDoc, last_part, prefix, roots_key};
+use heldset_core::visibility::{Grant, Label, SplitLabels};
+use heldset_store::documents::{Document, ObjectDoc, PackDoc, SplitDoc, last_part, prefix, roots_key};
 use heldset_store::pack::{Group, Source, find_rows, id_hash};
 use heldset_store::{DatasetKeys, Store, StoreError};
 
@@ -81,6 +81,14 @@ impl SplitRows {
         let what = format!("catalog: the chunks of split {}", split.name);
         let bytes = store.catalog().get(&roots_key(dataset, &split.name, &split.root))?;
         read_roots(&bytes.ok_or_else(|| StoreError::missing(&what))?).ok_or_else(|| StoreError::damaged(&what))
+    }
+
+    /// How many bytes the packs of its chunks have at rest, in the objects of some labels.
+    pub fn stored_bytes(&self, counted: impl Fn(&str) -> bool) -> u64 {
+        let places = self.chunks.iter().filter_map(|(root, _)| self.places.get(root));
+        let packs: BTreeSet<usize> = places.map(|place| place.pack).collect();
+        let objects = packs.iter().flat_map(|pack| &self.packs[*pack].1.objects);
+        objects.filter(|object| counted(&object.label)).map(|object| object.size).sum()
     }
 
     /// All chunks that are at rest for a split of that name, of whatever version.
@@ -289,6 +297,16 @@ impl Reading<'_> {
             }
         }
         Ok(groups)
+    }
+
+    /// The objects of a pack that may be seen, the one with the ids first.
+    pub fn objects<'p>(&self, pack: &'p PackDoc) -> Result<Vec<&'p ObjectDoc>, StoreError> {
+        let of = |label: &Label| pack.objects.iter().find(|object| object.label == label.name());
+        let own = self.labels.own();
+        let mut objects = vec![of(own).ok_or_else(|| StoreError::missing("the ids of a pack"))?];
+        let others = self.labels.labels().iter().filter(|label| *label != own && self.grant.covers(label));
+        objects.extend(others.filter_map(of));
+        Ok(objects)
     }
 
     /// The group with the ids.

@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* shows of a split only what the caller may know of it.
 
+use heldset_core::cite::At;
 use heldset_core::digest::Digest;
 use heldset_core::json;
 use heldset_core::manifest::{policy_digest, provenance_digest, records_digest, schema_digest};
@@ -9,8 +10,9 @@ use heldset_store::StoreError;
 use heldset_store::documents::{SourceDoc, SourcesDoc, SplitDoc};
 
 use crate::commit::core_of;
+use crate::dataset::{Described, describe};
 use crate::refusal::Outcome;
-use crate::resolve::{Resolved, mapping, resolve, tags};
+use crate::resolve::{Resolved, dataset, mapping, parse, resolve, tags};
 use crate::session::Session;
 use crate::view::visible_splits;
 
@@ -26,6 +28,8 @@ pub struct Shown {
     pub digests: Digests,
     /// The files it was read from, for those who see everything in it.
     pub sources: Option<Vec<SourceDoc>>,
+    /// The dataset, as it is described.
+    pub described: Described,
 }
 
 /// The digests of a version, each over something else.
@@ -40,6 +44,16 @@ pub struct Digests {
     pub provenance: Digest,
     /// Over all of these, the parents and the mode.
     pub version: Digest,
+}
+
+/// The dataset that is cited, if it has no version yet: there is only its description to show.
+pub fn unversioned(session: &Session, cite: &str) -> Outcome<Option<Described>> {
+    let cite = parse(cite)?;
+    let dataset = dataset(&session.store, &cite.slug)?;
+    match (cite.at, dataset.head) {
+        (At::Head, 0) => describe(session, &dataset).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// Shows a version.
@@ -69,5 +83,6 @@ pub fn show(session: &Session, cite: &str) -> Outcome<Shown> {
     let tags = tags(&session.store, &resolved.dataset)?;
     let tags = tags.into_iter().filter(|(_, version)| *version == number).map(|(tag, _)| tag).collect();
     let splits = visible.into_iter().map(|split| split.doc).collect();
-    Ok(Shown { resolved, splits, tags, digests, sources })
+    let described = describe(session, &resolved.dataset)?;
+    Ok(Shown { resolved, splits, tags, digests, sources, described })
 }

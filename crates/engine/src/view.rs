@@ -20,6 +20,7 @@ use crate::refusal::{Outcome, Refusal};
 use crate::resolve::{self, Resolved, policy_of, resolve};
 use crate::rows::{Reading, SplitRows};
 use crate::session::Session;
+use crate::status;
 
 /// What is looked at.
 pub struct Look<'l> {
@@ -64,6 +65,8 @@ impl<'s> View<'s> {
     /// Opens a view of records or files; the look is logged.
     pub fn open(session: &'s Session, look: &Look<'_>) -> Outcome<View<'s>> {
         let held = session.store.hold()?;
+        // Before the version is looked for: a draft has none.
+        status::usable(&resolve::dataset(&session.store, &resolve::parse(look.cite)?.slug)?, look.purpose)?;
         let resolved = resolve(&session.store, look.cite)?;
         View::held(session, resolved, look, held, session.viewer)
     }
@@ -91,6 +94,7 @@ impl<'s> View<'s> {
         held: Option<Held>,
         viewer: Viewer,
     ) -> Outcome<View<'s>> {
+        status::usable(&resolved.dataset, look.purpose)?;
         let place = look.place.unwrap_or_else(|| viewer.place());
         let grant = decide(&resolved.policy, viewer, place);
         let mut splits = splits_for(viewer, &resolved)?;

@@ -4,6 +4,8 @@
 
 mod brute_force;
 mod crash;
+mod queries;
 mod runs;
+mod sources;
 mod two_worlds;
 mod worlds;

@@ -4,6 +4,7 @@
 //! not look has not changed. What lies in chunks that both versions have is not read.
 
 mod detail;
+mod shapes;
 mod splits;
 
 use std::collections::{BTreeMap, HashMap};
@@ -97,9 +98,9 @@ pub struct Moved {
 pub enum SchemaChange {
     /// They are the same.
     Same,
-    /// Every record that fits the one fits the other.
+    /// Who could use the one can use the other.
     NonBreaking,
-    /// A record may fit the one and not the other.
+    /// Somebody may have to act.
     Breaking,
 }
 
@@ -147,9 +148,9 @@ pub fn diff(session: &Session, request: &DiffRequest<'_>) -> Outcome<Difference>
         added.extend(split.added.into_iter().map(listed));
         removed.extend(split.removed.into_iter().map(listed));
     }
+    let nothing = added.is_empty() && removed.is_empty() && changed.is_empty() && moved.is_empty();
+    let schema = shapes::compare(session, &a, &b, nothing)?;
     let (a, b) = (a.resolved(), b.resolved());
-    let same = a.version.schema == b.version.schema;
-    let schema = if same { SchemaChange::Same } else { SchemaChange::Breaking };
     let runs = affected(session, &a)?;
     Ok(Difference { a, b, added, removed, changed, moved, schema, runs })
 }
@@ -182,6 +183,13 @@ impl<'s> Side<'s> {
         match self {
             Side::Open(view) => Some(view),
             Side::Without(_) => None,
+        }
+    }
+
+    fn cited(&self) -> &Resolved {
+        match self {
+            Side::Open(view) => &view.resolved,
+            Side::Without(resolved) => resolved,
         }
     }
 

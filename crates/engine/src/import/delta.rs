@@ -69,12 +69,15 @@ fn attempt(
     resolve::dataset(&session.store, request.slug)?;
     let mut target = Target::find(session, request.slug, request.about)?;
     let labels = split_labels(session, &target, request)?;
+    target.check_labels_stand()?;
     let (policy, profile) = match &target.head {
         Some((_, policy)) => (policy.clone(), target.profile()),
         None => return Err(StoreError::Conflict.into()),
     };
     let key = target.commit_key();
-    let staging = Staging { labels: &labels, key: &key, policy: &policy, profile, watch: false };
+    let checker = target.checker()?;
+    let schema = checker.as_ref();
+    let staging = Staging { labels: &labels, key: &key, policy: &policy, profile, watch: false, schema };
     let mut rows = Vec::new();
     let mut reports = Vec::new();
     let mut described = Vec::new();
@@ -119,7 +122,10 @@ pub(crate) fn change_staged(
         let mut target = Target::find(session, slug, about)?;
         let Some((_, policy)) = target.head.clone() else { return Err(StoreError::Conflict.into()) };
         let (labels, key, profile) = (policy.in_split(split)?, target.commit_key(), target.profile());
-        let staging = Staging { labels: &labels, key: &key, policy: &policy, profile, watch: false };
+        let checker = target.checker()?;
+        let schema = checker.as_ref();
+        target.check_labels_stand()?;
+        let staging = Staging { labels: &labels, key: &key, policy: &policy, profile, watch: false, schema };
         let (rows, remove) = make(&target, &staging)?;
         let gathered = gather(session, &mut target, split, (&labels, staging.stager()), rows, &remove)?;
         let mut changed = split_draft(split, gathered);

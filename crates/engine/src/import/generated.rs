@@ -10,6 +10,7 @@ use heldset_core::value::{Object, Value};
 use heldset_core::visibility::{Derived, Label, Policy};
 
 use super::About;
+use crate::edges::{run_node, version_node};
 use crate::refusal::{Outcome, Refusal};
 use crate::resolve::{Resolved, resolve};
 use crate::session::Session;
@@ -57,6 +58,8 @@ pub(crate) fn derive(session: &Session, about: &About) -> Outcome<(About, Deriva
     check_complete(run.is_some(), !cites.is_empty(), made.code.is_some())?;
     let (mut about, mut derivation) = (about.clone(), Derivation::default());
     let mut parents = Vec::new();
+    // Who derives may say how; else it is told by what is stated.
+    let mut edges = Vec::new();
     for parent in &made.parents {
         let mut entry = Object::with_capacity(2);
         entry.set("cited", Value::from(parent.to_string()));
@@ -65,9 +68,14 @@ pub(crate) fn derive(session: &Session, about: &About) -> Outcome<(About, Deriva
             let digest = digest_of(&resolved)?;
             entry.set("digest", Value::from(digest.to_string()));
             about.parents.push(digest);
+            edges.push(("derived_from", version_node(&resolved.dataset, &resolved.version)));
             derivation.parents.push(resolved);
         }
         parents.push(Value::Object(entry));
+    }
+    edges.extend(run.iter().map(|run| ("generated_by", run_node(run))));
+    if about.edges.is_empty() {
+        about.edges = edges;
     }
     let text = |text: &Option<String>| text.clone().map(Value::from);
     let mut set = |key: &'static str, value: Option<Value<'static>>| {

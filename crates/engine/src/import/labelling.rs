@@ -10,7 +10,7 @@ use heldset_core::visibility::{AGENT_VISIBLE, INTERNAL, Label, Policy, PolicyDra
 use crate::refusal::{Outcome, Refusal};
 
 /// What is stated about labels.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Labelling {
     /// What the records are taken for.
     pub profile: Option<Profile>,

@@ -213,6 +213,7 @@ fn reading_of(format: Format, options: &ReadOptions) -> String {
     let id = match &options.id {
         IdRule::Auto => "auto".to_owned(),
         IdRule::Row => "row".to_owned(),
+        IdRule::Later => "later".to_owned(),
         IdRule::Field(field) => format!("field {}", field.replace('\n', " ")),
     };
     format!("{} {id}", format.name())

@@ -28,7 +28,9 @@ use heldset_core::record::name_problem;
 use heldset_core::value::{Object, Value};
 use heldset_core::visibility::Policy;
 use heldset_dialect::{Format, ReadOptions, Report};
+use heldset_store::catalog::Key;
 use heldset_store::documents::{DatasetDoc, SourceDoc, VersionDoc};
+use heldset_store::registry::NodeDoc;
 use heldset_store::{DatasetKeys, Sealing, StoreError};
 
 use crate::Listener;
@@ -88,6 +90,23 @@ pub struct About {
     pub more: Option<String>,
     /// The contract of a mount, as canonical text.
     pub mount: Option<String>,
+    /// What it comes from, for lineage: relationship and parent.
+    pub edges: Vec<(&'static str, NodeDoc)>,
+    /// Where the records come from, if they were merged with those of the head.
+    pub merging: Option<Merging>,
+}
+
+/// Records that were merged with those of the head, as a sync does.
+#[derive(Clone)]
+pub struct Merging {
+    /// The root of the split they were merged with; another one is a conflict.
+    pub base: Option<Digest>,
+    /// What they were read from.
+    pub sources: Vec<SourceDoc>,
+    /// What else is written with the version.
+    pub notes: Vec<(Key, Vec<u8>)>,
+    /// The verb, for the log.
+    pub purpose: &'static str,
 }
 
 /// What an import did.
@@ -103,6 +122,10 @@ pub(crate) struct Target {
     pub(crate) dataset: DatasetDoc,
     pub(crate) keys: DatasetKeys,
     pub(crate) head: Option<(VersionDoc, Policy)>,
+    /// Whether it is in the catalogue, and its keys are kept.
+    pub(crate) kept: bool,
+    /// The schema that records are held to, as canonical text.
+    pub(crate) schema: Option<String>,
 }
 
 /// Imports files into a split of records.
@@ -117,7 +140,8 @@ pub fn import(
         let message = "records are copied into the store, and mode `mounted` leaves files where they are";
         return Err(Refusal::usage(Code::E103, message, "add `--files` to pin the files as they are"));
     }
-    let request = &ImportRequest { about: &about, ..*request };
+    let labelling = target.labelled(request.labelling)?;
+    let request = &ImportRequest { about: &about, labelling: &labelling, ..*request };
     let watch = target.head.is_none() && request.labelling.profile.is_none() && request.reading.format.is_none();
     let mut profile = first_profile(request, &target);
     if sources.is_empty() {
@@ -173,7 +197,8 @@ pub fn import_files(
     listener: &mut dyn Listener,
 ) -> Outcome<Imported> {
     let (_held, mut target, about, derivation) = start(session, request)?;
-    let request = &ImportRequest { about: &about, ..*request };
+    let labelling = target.labelled(request.labelling)?;
+    let request = &ImportRequest { about: &about, labelling: &labelling, ..*request };
     let profile = first_profile(request, &target);
     target.dataset.profile = profile.name().to_owned();
     let head = target.head.as_ref().map(|(_, policy)| policy);
@@ -250,6 +275,14 @@ fn register_one(
     draft.sources = taken.sources;
     draft.tag = version_tag(&taken.reports);
     draft.notes = taken.notes;
+    if let Some(Merging { base, sources, notes, purpose }) = &request.about.merging {
+        if let Some(split) = draft.splits.iter_mut().find(|split| split.name == request.split) {
+            split.base = *base;
+        }
+        draft.sources.clone_from(sources);
+        draft.notes.extend(notes.iter().cloned());
+        draft.purpose = purpose;
+    }
     check_companions(session, target, &draft)?;
     target.register(session, &draft)
 }
@@ -286,14 +319,24 @@ impl Target {
             return Err(Refusal::usage(Code::E105, format!("`{slug}` cannot be a slug: it {why}"), help));
         }
         let Some(dataset) = resolve::find_dataset(&session.store, slug)? else {
-            return Target::new(session, slug, about);
+            let target = Target::new(session, slug, about)?;
+            crate::status::writable(session, &target.dataset)?;
+            return Ok(target);
         };
-        let version = resolve::version(&session.store, &dataset, dataset.head)?;
-        let policy = resolve::policy_of(&version)?;
-        session.must_see_all(&policy)?;
+        crate::status::writable(session, &dataset)?;
+        let head = match dataset.head {
+            0 => None,
+            head => {
+                let version = resolve::version(&session.store, &dataset, head)?;
+                let policy = resolve::policy_of(&version)?;
+                session.must_see_all(&policy)?;
+                Some((version, policy))
+            }
+        };
+        let schema = crate::schema::newest(session, &dataset.id)?.map(|doc| doc.schema);
         let keys = resolve::keys_of(&session.store, &dataset)?;
         let keys = keys.ok_or_else(|| StoreError::NoKey { dataset: dataset.slug.clone() })?;
-        Ok(Target { dataset, keys, head: Some((version, policy)) })
+        Ok(Target { dataset, keys, head, kept: true, schema })
     }
 
     fn new(session: &Session, slug: &str, about: &About) -> Outcome<Target> {
@@ -316,12 +359,12 @@ impl Target {
             key_check: None,
         };
         let dataset = DatasetDoc { key_check: Some(keys.check(&dataset.id)), ..dataset };
-        Ok(Target { dataset, keys, head: None })
+        Ok(Target { dataset, keys, head: None, kept: false, schema: None })
     }
 
     /// Registers a version of it. The keys of a new dataset are kept before, and not if somebody else made it.
     pub(crate) fn register(&self, session: &Session, draft: &Draft) -> Outcome<Committed> {
-        if self.head.is_some() {
+        if self.kept {
             return commit(session, draft);
         }
         session.store.keys().save(&self.dataset.id, &self.keys)?;
@@ -366,6 +409,7 @@ impl Target {
             policy,
             policy_before: self.head.as_ref().map(|(version, _)| version.policy.clone()),
             splits,
+            whole: false,
             mode: about.mode,
             provenance: self.provenance(about),
             parents: about.parents.clone(),
@@ -374,6 +418,8 @@ impl Target {
             mount: about.mount.clone(),
             declassified: labelling.declassify.clone().filter(|_| widened),
             tag: None,
+            edges: about.edges.clone(),
+            schema: self.schema.clone(),
             notes: Vec::new(),
             purpose,
         }

@@ -27,7 +27,9 @@ pub(super) fn register(
 ) -> Result<(), Stop> {
     let labels = part.policy.in_split(part.split).map_err(Box::<Refusal>::from)?;
     let key = target.commit_key();
-    let staging = Staging { labels: &labels, key: &key, policy: part.policy, profile: part.profile, watch: false };
+    let checker = target.checker()?;
+    let (policy, profile) = (part.policy, part.profile);
+    let staging = Staging { labels: &labels, key: &key, policy, profile, watch: false, schema: checker.as_ref() };
     let mut newest = Vec::new();
     let (_, older) = staging.read(sources, part.reading, &mut Nobody, &mut |staged| {
         newest.push(staged);

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use heldset_core::code::Code;
 use heldset_core::digest::CommitKey;
-use heldset_core::fault::Fault;
+use heldset_core::fault::{Fault, Problem};
 use heldset_core::leaf::Leaves;
 use heldset_core::profile::{self, Profile};
 use heldset_core::record::Record;
+use heldset_core::schema::Schema;
 use heldset_core::visibility::{Policy, SplitLabels};
 use heldset_dialect::{Each, Format, ReadOptions, Report, Take, read};
 use heldset_store::StoreError;
@@ -23,6 +24,7 @@ use crate::Listener;
 use crate::gather::Stopped;
 use crate::ports::Sources;
 use crate::refusal::{Outcome, Refusal};
+use crate::schema::Checker;
 
 /// How the records of a split are staged.
 pub(crate) struct Staging<'s> {
@@ -32,6 +34,8 @@ pub(crate) struct Staging<'s> {
     pub(crate) profile: Profile,
     /// Whether a row that is a case ends the attempt, because the records were taken for plain.
     pub(crate) watch: bool,
+    /// The schema that records are held to.
+    pub(crate) schema: Option<&'s Checker>,
 }
 
 /// A row that is an older version of a record, with the number of that version.
@@ -131,6 +135,16 @@ pub(crate) fn unreadable(file: &str, error: &io::Error) -> Box<Refusal> {
 impl Each for Staging<'_> {
     type Out = Staged;
     type Scratch = Option<Stager>;
+
+    fn check(&self, record: &Record<'_>, problems: &mut Vec<Problem>) {
+        if let Some(schema) = self.schema {
+            schema.check(record, problems);
+        }
+    }
+
+    fn types(&self) -> Option<&Schema> {
+        self.schema.map(Checker::schema)
+    }
 
     fn record(&self, scratch: &mut Option<Stager>, record: Record<'_>) -> Staged {
         scratch.get_or_insert_with(|| self.stager()).stage(&record)

@@ -63,7 +63,8 @@ pub(crate) fn take_records(
     let Part { split, policy, profile, watch, reading } = part;
     let labels = policy.in_split(split).map_err(Box::<Refusal>::from)?;
     let key = target.keys.commit_key();
-    let staging = Staging { labels: &labels, key: &key, policy, profile, watch };
+    let checker = target.checker()?;
+    let staging = Staging { labels: &labels, key: &key, policy, profile, watch, schema: checker.as_ref() };
     let known = SplitRows::known_under(&session.store, &target.dataset.id, split, labels.own().name())?;
     let sealing = target.sealing(session, split);
     let packing = Packing { store: &session.store, labels: &labels, sealing: &sealing };
@@ -96,8 +97,11 @@ pub(crate) fn take_records(
 
 /// What is remembered of the file that the head's split was read from, if its lines still mean the same.
 fn lines_before(session: &Session, target: &Target, labels: &SplitLabels) -> Outcome<Option<Lines>> {
-    let Some((_, head)) = &target.head else { return Ok(None) };
-    if head.in_split(labels.split()).ok().as_ref() != Some(labels) {
+    let Some((version, head)) = &target.head else { return Ok(None) };
+    // Under another schema the same lines may be other values, or refused.
+    if version.schema != target.schema.as_deref().unwrap_or("{}")
+        || head.in_split(labels.split()).ok().as_ref() != Some(labels)
+    {
         return Ok(None);
     }
     let bytes = session.store.catalog().get(&lines_key(&target.dataset.id, labels.split()))?;

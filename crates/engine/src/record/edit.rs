@@ -65,6 +65,9 @@ pub fn edit(session: &Session, request: &EditRequest<'_>) -> Outcome<Committed> 
         if staging.profile == Profile::Plain {
             check_answers(record.fields.iter().map(|(name, _)| name), request.id, staging.policy)?;
         }
+        if let Some(schema) = staging.schema {
+            schema.refuse(&record, &seen)?;
+        }
         Ok((vec![staging.stager().stage(&record)], Vec::new()))
     })
 }

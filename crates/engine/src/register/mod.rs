@@ -4,6 +4,8 @@
 //! nothing; a dry run writes nothing at all.
 
 mod plan;
+mod rules;
+mod stream;
 
 use heldset_core::canonical;
 use heldset_core::chunk::Chunker;
@@ -106,6 +108,8 @@ pub fn register(session: &Session, request: &RegisterRequest<'_>, listener: &mut
     let _held = if request.dry_run { None } else { session.store.hold()? };
     let (about, derivation) = derive(session, &about(request)?)?;
     let mut target = Target::find(session, &request.declaration.slug, &about)?;
+    rules::check_metadata(session, request.declaration, &target.dataset)?;
+    rules::check(session, request.declaration, &plans, &target)?;
     let new = target.head.is_none();
     let mut profile = if new { Profile::Plain } else { target.profile() };
     loop {
@@ -130,7 +134,7 @@ struct Work<'w> {
 impl Work<'_> {
     fn attempt(&self, target: &mut Target, watch: bool, listener: &mut dyn Listener) -> Result<Registered, Stop> {
         target.dataset.profile = self.profile.name().to_owned();
-        let labelling = self.labelling(target)?;
+        let labelling = target.labelled(&self.labelling(target)?)?;
         let policy = labelling.policy(None, self.profile, target.head.as_ref().map(|(_, policy)| policy))?;
         let names = || self.plans.iter().map(|plan| plan.split.name.as_str());
         let let_out = self.derivation.check(&policy, names(), self.request.declassify.as_deref())?;
@@ -222,7 +226,8 @@ impl Work<'_> {
         if self.request.dry_run {
             let labels = policy.in_split(split).map_err(Box::<Refusal>::from)?;
             let key = target.commit_key();
-            let staging = Staging { labels: &labels, key: &key, policy, profile: self.profile, watch };
+            let (profile, checker) = (self.profile, target.checker()?);
+            let staging = Staging { labels: &labels, key: &key, policy, profile, watch, schema: checker.as_ref() };
             let (mut chunker, mut ids) = (Chunker::new(), Vec::new());
             let (reports, _) = staging.read(&*sources, part.reading, listener, &mut |staged| {
                 chunker.push(staged.leaf);
@@ -271,7 +276,10 @@ impl Work<'_> {
         dataset.license = about.license.clone().or(dataset.license);
         dataset.source = about.source.clone().or(dataset.source);
         dataset.retention = about.retention.clone().or(dataset.retention);
-        dataset.more = about.more.clone().or(dataset.more);
+        dataset.more = rules::more(self.request.declaration, &dataset);
+        if let Some(deletion) = self.request.declaration.metadata.get("deletion_status").and_then(Value::as_str) {
+            deletion.clone_into(&mut dataset.deletion_status);
+        }
         if !about.tags.is_empty() {
             dataset.tags.clone_from(&about.tags);
         }
@@ -284,7 +292,11 @@ impl Work<'_> {
         let mut changed = false;
         log::commit(session, || {
             let dataset = resolve::dataset(&session.store, slug)?;
-            let described = self.described(&dataset);
+            let mut described = self.described(&dataset);
+            if !described.more.as_deref().is_some_and(|more| resolve::mapping(more).contains("owner_id")) {
+                let owner = crate::principal::current(session)?.id;
+                crate::status::set(&mut described, "owner_id", Some(Value::from(owner)));
+            }
             changed = described != dataset;
             let mut batch = Batch { durable: true, ..Batch::default() };
             if !changed {
@@ -355,7 +367,7 @@ fn about(request: &RegisterRequest<'_>) -> Outcome<About> {
     Ok(About {
         message: request.message.clone(),
         license: declared.license.clone(),
-        provenance: declared.provenance.clone(),
+        provenance: stream::provenance(declared, request.shelf)?,
         mode: Some(declared.mode).filter(|mode| *mode != Mode::Synced),
         generation: Generation {
             parents: declared.parents.clone(),
@@ -373,8 +385,10 @@ fn about(request: &RegisterRequest<'_>) -> Outcome<About> {
         tags: declared.tags.clone(),
         source: source.map(text_of),
         retention: declared.retention.clone().map(text_of),
-        more: Some(declared.metadata.clone()).filter(|more| !more.is_empty()).map(text_of),
+        more: rules::declared_more(declared),
         mount: declared.mount.clone().or(pinned).map(text_of),
+        edges: Vec::new(),
+        merging: None,
     })
 }
 

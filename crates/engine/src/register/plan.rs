@@ -7,6 +7,7 @@ use heldset_core::declaration::{Declaration, SplitDeclaration};
 use heldset_core::manifest::Mode;
 use heldset_store::documents::SourceDoc;
 
+use super::stream;
 use crate::import::unreadable;
 use crate::ports::{Found, Shelf};
 use crate::refusal::{Outcome, Refusal};
@@ -36,6 +37,9 @@ pub(super) fn plans<'p>(declaration: &'p Declaration, shelf: &dyn Shelf) -> Outc
         let mut found: Vec<Found> = Vec::new();
         for pattern in patterns(declaration, &split) {
             let met = shelf.find(&pattern).map_err(|error| unreadable(&pattern, &error))?;
+            if met.is_empty() && split.path.is_empty() && stream::is_stream(declaration) {
+                return Err(stream::absent(declaration, &pattern, "there is no such file"));
+            }
             if met.is_empty() {
                 let message = format!("split `{}`: `{pattern}` is no file in `{}`", split.name, shelf.place());
                 let help = "paths are relative to the source folder, or to the declaration where there is none";
@@ -63,24 +67,30 @@ pub(super) fn plans<'p>(declaration: &'p Declaration, shelf: &dyn Shelf) -> Outc
     declaration.splits.iter().map(std::borrow::Cow::Borrowed).map(plan).collect()
 }
 
-/// Refuses what is read over a network.
+/// Refuses what is read over a network; of a stream, the records that were consumed must be here.
 fn check_local(declaration: &Declaration) -> Outcome<()> {
-    let modes = declaration.splits.iter().filter_map(|split| split.mode).chain([declaration.mode]);
-    let streamed = modes.into_iter().any(|mode| mode == Mode::RemoteStreamed);
-    let is_stream = declaration.stream != heldset_core::declaration::Stream::default();
+    if stream::is_stream(declaration) {
+        return stream::check(declaration);
+    }
     let mut paths = declaration.splits.iter().flat_map(|split| patterns(declaration, split));
-    let remote = paths.find(|path| path.contains("://"));
-    let what = match (streamed || is_stream, remote) {
-        (true, _) => "a `remote_streamed` dataset is read through a connector".to_owned(),
-        (false, Some(path)) => format!("`{path}` is read through a connector"),
-        (false, None) => return Ok(()),
-    };
-    let help = "connectors come with `heldset connector`; bring the files here and name them by their paths";
-    Err(Refusal::usage(Code::E103, format!("{what}, and this version has none yet"), help))
+    let Some(path) = paths.find(|path| path.contains("://")) else { return Ok(()) };
+    let help = format!(
+        "fill the dataset with `heldset source add {}` and `source sync`, or bring the files here and name their paths",
+        declaration.slug
+    );
+    Err(Refusal::usage(
+        Code::E103,
+        format!("`{path}` is read through a connector, and a declaration reads files"),
+        help,
+    ))
 }
 
 /// The patterns of a split; the source itself where there is none.
 fn patterns(declaration: &Declaration, split: &SplitDeclaration) -> Vec<String> {
+    let replayed = declaration.stream.replay_manifest.as_ref().filter(|_| stream::is_stream(declaration));
+    if let (Some(manifest), true) = (replayed, split.path.is_empty()) {
+        return vec![manifest.trim_start_matches("file://").to_owned()];
+    }
     match (&declaration.source, split.path.is_empty()) {
         (Some(source), true) if source.uri.contains("://") => vec![source.uri.clone()],
         (_, true) => vec![String::new()],

@@ -23,6 +23,9 @@ pub(crate) fn head(doc: &RunDoc) -> Object<'static> {
         head.set(name, text.clone().into());
     }
     head.set("version", count(doc.version));
+    if let Some(replay) = &doc.replay {
+        head.set("replay", replay.clone().into());
+    }
     head.set("balance", balance_value(&doc.balance));
     head
 }

@@ -52,6 +52,9 @@ impl Sheet<'_> {
             format!("run {}, plan {}, {}", doc.id, doc.plan_digest, doc.started_at),
             format!("{}; {} cached", balance_words(doc), doc.cached),
         ];
+        if let Some(replay) = &doc.replay {
+            lines.push(format!("the data was streamed; replay: {replay}"));
+        }
         if let Some(latency) = self.summary.latency {
             let mut line = format!("latency p50 {} ms, p95 {} ms", short(latency.median), short(latency.p95));
             let usage = self.summary.usage;

@@ -142,6 +142,7 @@ pub(crate) fn doc(id: &str, rows: &[Row]) -> RunDoc {
         packs: Vec::new(),
         root: None,
         summary: None,
+        replay: None,
     }
 }
 

@@ -5,7 +5,7 @@
 use heldset_core::code::Code;
 use heldset_core::json;
 use heldset_core::plan::Limit;
-use heldset_core::value::Value;
+use heldset_core::value::{Object, Value};
 use heldset_core::visibility::{Grant, Place, SplitLabels, Viewer, decide};
 use heldset_store::catalog::Key;
 use heldset_store::documents::{AuditDoc, Document, PackDoc};
@@ -110,14 +110,33 @@ impl<'s> RunResults<'s> {
 
     /// Hands out all rows, in the order of the plan.
     pub fn each(&self, mut take: impl FnMut(Row) -> Outcome<()>) -> Outcome<()> {
+        self.each_batch(|batch| {
+            for row in 0..batch.len() {
+                take(Row::from_record(&batch.record(row)?)?)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// All rows as records, in the order of the plan.
+    pub(crate) fn records(&self) -> Outcome<Vec<(String, Object<'static>)>> {
+        let mut records = Vec::new();
+        self.each_batch(|batch| {
+            for row in 0..batch.len() {
+                let record = batch.record(row)?;
+                records.push((batch.id(row).to_owned(), record.fields.into_owned()));
+            }
+            Ok(())
+        })?;
+        Ok(records)
+    }
+
+    fn each_batch(&self, mut take: impl FnMut(&Batch) -> Outcome<()>) -> Outcome<()> {
         for name in &self.doc.packs {
             let key: Key = run_pack_key(&self.doc.dataset_id, &self.doc.id, name);
             let pack: Option<PackDoc> = self.session.store.document(&key)?;
             let pack = pack.ok_or_else(|| StoreError::missing(format!("catalog: {key}")))?;
-            let batch = self.batch(&pack)?;
-            for row in 0..batch.len() {
-                take(Row::from_record(&batch.record(row)?)?)?;
-            }
+            take(&self.batch(&pack)?)?;
         }
         Ok(())
     }

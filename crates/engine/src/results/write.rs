@@ -112,6 +112,7 @@ pub(crate) fn begin(session: &Session, doc: &RunDoc) -> Outcome<()> {
     let mut batch = Batch::durable();
     batch.put(run_key(&doc.id), at_rest(doc).to_bytes()?);
     batch.put(run_cite_key(&doc.dataset_id, doc.version, &doc.id), Vec::new());
+    crate::edges::put(&mut batch, &[crate::edges::evaluated(doc)])?;
     Ok(session.store.commit(&batch)?)
 }
 

@@ -33,9 +33,10 @@ use heldset_store::{Journal, StoreError};
 use crate::agents::{Agents, Outside};
 use crate::gate::baseline_rows;
 use crate::refusal::{Outcome, Reason, Refusal};
-use crate::resolve::{resolve, versions};
+use crate::resolve::{dataset, parse, resolve, versions};
 use crate::results::{self, Row, RowOutcome, RunResults, Writer, all_runs};
 use crate::session::Session;
+use crate::status;
 use crate::summary::{Summary, Tally};
 use cache::Known;
 use feed::Feed;
@@ -186,6 +187,7 @@ pub fn dry_run(session: &Session, request: &RunRequest<'_>, outside: &dyn Outsid
 /// The names of the files that a dataset was read from, in all its versions: an agent must not find answers in them.
 pub fn source_names(session: &Session, cite: &str) -> Outcome<Vec<String>> {
     session.must_own("run")?;
+    status::usable(&dataset(&session.store, &parse(cite)?.slug)?, "run")?;
     let resolved = resolve(&session.store, cite)?;
     let mut names = BTreeSet::new();
     for version in versions(&session.store, &resolved.dataset)? {
@@ -318,7 +320,8 @@ impl<'s> Ready<'s> {
             None => targets::prepare(plan, request, outside)?,
         };
         check_scenarios(plan, &targets)?;
-        let warnings = preflight::check(plan, &records, (&selected, &sessions), &targets, &graders)?;
+        let mut warnings = preflight::check(plan, &records, (&selected, &sessions), &targets, &graders)?;
+        warnings.extend(status::usable(&records.resolved().dataset, "run")?.map(|fault| fault.message));
         let known = match (request.outputs_of, request.cache) {
             (Some(run), _) => Known::of_run(session, run)?,
             (None, Cache::Use | Cache::Require) => Known::load(session, &targets)?,
@@ -372,6 +375,7 @@ impl<'s> Ready<'s> {
             packs: Vec::new(),
             root: None,
             summary: None,
+            replay: crate::source::replay_of(&resolved.version).map(str::to_owned),
         })
     }
 

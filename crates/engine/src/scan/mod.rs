@@ -11,9 +11,14 @@ use std::io::{self, Cursor, Read};
 
 use heldset_core::code::Code;
 use heldset_core::visibility::{Audience, Viewer};
+use heldset_store::catalog::Batch;
+use heldset_store::documents::Document;
+use heldset_store::registry::{LeakDoc, leak_key};
 use sha2::{Digest, Sha256};
 
+use crate::log;
 use crate::refusal::{Outcome, Refusal};
+use crate::resolve::datasets;
 use crate::session::Session;
 use git::Pack;
 pub use secrets::SecretKind;
@@ -81,6 +86,39 @@ pub fn scan(session: &Session) -> Outcome<Scan> {
     }
     let secrets = Secrets::gather(session)?;
     Ok(Scan { secrets, left: EXPANDED, findings: Vec::new(), unread: Vec::new(), files: 0 })
+}
+
+/// Writes down what was found under a path, for each dataset: the findings are open until a scan of the same place
+/// reads all of it and finds none. Nothing is written while there is nothing to remember.
+pub fn remember(session: &Session, scan: &Scan, path: &str, place: &str) -> Outcome<()> {
+    let whole = scan.unread.iter().all(|(unread, _)| !unread.starts_with(path));
+    for dataset in datasets(&session.store)? {
+        let found = scan.findings.iter().filter(|found| found.dataset == dataset.slug && found.path.starts_with(path));
+        let findings = found.count() as u64;
+        let key = leak_key(&dataset.id, place);
+        log::commit(session, || {
+            let before = session.store.catalog().get(&key)?;
+            let mut batch = Batch::durable();
+            if findings == 0 && (before.is_none() || !whole) {
+                return Ok(Batch::default());
+            }
+            batch.expect(key.clone(), before);
+            let note = match findings {
+                0 => {
+                    batch.delete(key.clone());
+                    format!("nothing is found any more in {place}")
+                }
+                findings => {
+                    let doc = LeakDoc { place: place.to_owned(), findings, time: session.clock.now() };
+                    batch.put(key.clone(), doc.to_bytes()?);
+                    format!("{findings} findings in {place}")
+                }
+            };
+            let entry = log::upkeep_entry(session, "scan", &dataset.slug, note);
+            Ok::<_, Box<Refusal>>(log::logged(&session.store, &entry, batch)?)
+        })?;
+    }
+    Ok(())
 }
 
 impl Scan {

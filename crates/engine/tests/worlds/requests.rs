@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::io::{self, Cursor};
 
 use heldset_core::digest::{Digest, sha256};
+use heldset_core::query::{Query, Sort, parse_where};
 use heldset_core::visibility::{Place, Viewer};
 use heldset_dialect::write::{Target, WriteOptions};
 use heldset_engine::cat::{CatRequest, cat};
@@ -12,10 +13,12 @@ use heldset_engine::export::{ExportRequest, export};
 use heldset_engine::history::history;
 use heldset_engine::ls::ls;
 use heldset_engine::mount::{MountRequest, mount};
+use heldset_engine::query::{Memory, query};
 use heldset_engine::record::{self, RecordRequest};
 use heldset_engine::refusal::Outcome;
 use heldset_engine::session::Session;
 use heldset_engine::show::show;
+use heldset_engine::sql::sql;
 use heldset_engine::verify::{PinnedFiles, verify};
 use heldset_engine::{audit, copies};
 use heldset_testkit::{MemoryLayout, Quiet, Seeded};
@@ -36,6 +39,8 @@ pub(crate) enum Request {
     Verify(String),
     Audit,
     Copies,
+    Query(String, Query),
+    Sql(String),
 }
 
 impl Request {
@@ -53,7 +58,9 @@ impl Request {
             let own = *choices.one(&["", "", "@1", "@2", "@9"]);
             format!("{split}-{row}{own}")
         };
-        match choices.below(13) {
+        match choices.below(16) {
+            13 | 14 => Request::Query(cite(), random_query(choices, split())),
+            15 => Request::Sql(random_statement(choices)),
             0 => Request::Ls,
             1 => Request::Show(cite()),
             2 => Request::History,
@@ -74,6 +81,46 @@ impl Request {
                 _ => Request::Copies,
             },
         }
+    }
+}
+
+/// The names of fields that there are, that there are not, and that lead inside.
+const NAMES: &[&str] = &["input", "category", "expected_output", "pin", "deal", "verdict", "missing", "pin.0", "id"];
+
+/// Some query; what it names may be there or not, and may be seen or not.
+fn random_query(choices: &Seeded, split: Option<String>) -> Query {
+    let name = || *choices.one(NAMES);
+    let test = || match choices.below(5) {
+        0 => format!("{} is null", name()),
+        1 => format!("{} contains \"of 3\"", name()),
+        2 => format!("{} > \"d\"", name()),
+        3 => format!("{} = {}", name(), choices.below(3)),
+        _ => format!("not {} startswith \"quite\"", name()),
+    };
+    let text = match choices.below(3) {
+        0 => test(),
+        1 => format!("{} or {}", test(), test()),
+        _ => format!("{} and not ({})", test(), test()),
+    };
+    Query {
+        filter: parse_where(&text).unwrap(),
+        sort: (0..choices.below(3)).map(|at| Sort { field: name().to_owned(), descending: at == 0 }).collect(),
+        limit: choices.below(5) as u64,
+        offset: choices.below(3) as u64,
+        fields: (choices.below(2) == 0).then(|| vec!["id".to_owned(), name().to_owned()]),
+        split,
+        ..Query::default()
+    }
+}
+
+fn random_statement(choices: &Seeded) -> String {
+    let (name, other) = (choices.one(NAMES), choices.one(NAMES));
+    let table = choices.one(&["trips", "\"trips@1\"", "\"trips#default\"", "\"trips#answers\"", "nowhere"]);
+    match choices.below(4) {
+        0 => format!("select * from {table} order by id"),
+        1 => format!("select count(*), count(\"{name}\"), min(\"{name}\") from {table}"),
+        2 => format!("select id from {table} where \"{name}\" is not null order by \"{other}\", id"),
+        _ => format!("select a.id, b.\"{name}\" from {table} a join trips b on a.id = b.id order by 1, 2"),
     }
 }
 
@@ -142,6 +189,16 @@ fn fill(session: &Session, request: &Request, out: &mut String) -> Outcome<()> {
             for copy in copies::copies(session, "trips")? {
                 writeln!(out, "{:?}", copy.doc).unwrap();
             }
+        }
+        Request::Query(cite, asked) => {
+            let answered = query(session, &Memory::new(1 << 20), cite, asked)?;
+            let rows = String::from_utf8(answered.lines()).unwrap();
+            write!(out, "{} {}\n{rows}", answered.total, answered.next_cursor.is_some()).unwrap();
+        }
+        Request::Sql(statement) => {
+            let answer = sql(session, &Memory::new(1 << 20), statement)?;
+            writeln!(out, "{:?}", answer.columns().collect::<Vec<_>>()).unwrap();
+            answer.rows().for_each(|row| writeln!(out, "{row:?}").unwrap());
         }
         Request::Record(..) | Request::RecordHistory(..) | Request::Proof(..) => one_record(session, request, out)?,
     }

@@ -1,4 +1,4 @@
-//! What dials out: targets, judges, embedders, and the launcher that takes from an agent what it may not reach.
+//! What dials out: targets, judges, embedders, live sources, and the launcher that takes from an agent what it may not reach.
 //!
 //! *Invariant:* implements the ports of the engine and nothing else; no secret is ever written or logged.
 
@@ -20,6 +20,7 @@ mod pick;
 mod prepare;
 mod python;
 mod requests;
+pub mod source;
 mod tools;
 mod turns;
 mod watch;

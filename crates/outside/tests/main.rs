@@ -1,11 +1,14 @@
-//! Targets and judges against real processes and real servers.
+//! Targets, judges and sources against real processes and real servers.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stderr, reason = "figures, and what was skipped")]
 
 mod asks;
 mod canned;
 mod command;
 mod drive;
 mod python;
+mod servers;
+mod source;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

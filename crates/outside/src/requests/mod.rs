@@ -18,8 +18,8 @@ use reqwest::{Client, Method, Url};
 
 use crate::agent::{Secrets, failure};
 use crate::config::{plain_text, wrong};
-use pace::Pace;
-pub(crate) use reply::{Reply, excerpt, read_json};
+pub(crate) use pace::Pace;
+pub(crate) use reply::{Reply, chain, excerpt, read_json};
 pub(crate) use text::{Part, Text, percent_encoded};
 
 /// Connections and secrets that all endpoints of a run share.
@@ -90,12 +90,6 @@ impl Net {
 
 /// A client whose TLS trusts nobody, since it is not used: reading the certificates of the system takes a while.
 fn plain_client(connections: usize) -> Result<Client, String> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| format!("TLS cannot be set up: {error}"))?
-        .with_root_certificates(rustls::RootCertStore::empty())
-        .with_no_client_auth();
     let stay_plain = reqwest::redirect::Policy::custom(|attempt| {
         if attempt.url().scheme() != "http" || attempt.previous().len() > 10 {
             attempt.stop()
@@ -103,8 +97,27 @@ fn plain_client(connections: usize) -> Result<Client, String> {
             attempt.follow()
         }
     });
-    let builder = Client::builder().tls_backend_preconfigured(tls).redirect(stay_plain).no_proxy();
+    let builder = Client::builder().tls_backend_preconfigured(unused_tls()?).redirect(stay_plain).no_proxy();
     built(builder, connections)
+}
+
+fn unused_tls() -> Result<rustls::ClientConfig, String> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let versions = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| format!("TLS cannot be set up: {error}"))?;
+    Ok(versions.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth())
+}
+
+/// A client that connects only to what a resolver answers, follows nobody and uses no proxy.
+pub(crate) fn pinned_client(secure: bool, resolver: impl reqwest::dns::Resolve + 'static) -> Result<Client, String> {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = match secure {
+        true => Client::builder(),
+        false => Client::builder().tls_backend_preconfigured(unused_tls()?),
+    };
+    let builder = builder.no_proxy().redirect(reqwest::redirect::Policy::none()).dns_resolver(Arc::new(resolver));
+    built(builder, 4)
 }
 
 fn secure_client(connections: usize) -> Result<Client, String> {

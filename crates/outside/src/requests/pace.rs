@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// The tries of one request.
-pub(super) struct Pace {
+pub(crate) struct Pace {
     max_retries: Option<u64>,
     tried: u64,
     faults: u64,
@@ -21,13 +21,14 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    pub(super) fn new(max_retries: Option<u64>) -> Self {
+    /// Tries up to a number of times, or as often as is usual.
+    pub(crate) fn new(max_retries: Option<u64>) -> Self {
         Pace { max_retries, tried: 0, faults: 0, waited: Duration::ZERO }
     }
 
     /// How long to wait before the next try, if there is one. `limited` says that the server wants fewer requests,
     /// `asked` how long it wants us to wait.
-    pub(super) fn next(&mut self, limited: bool, asked: Option<Duration>) -> Option<Duration> {
+    pub(crate) fn next(&mut self, limited: bool, asked: Option<Duration>) -> Option<Duration> {
         let step = Duration::from_millis(250).saturating_mul(1 << self.tried.min(10)).min(LONGEST);
         let wait = asked.unwrap_or(step);
         let patient = wait <= PATIENCE && self.waited < PATIENCE;
@@ -44,6 +45,11 @@ impl Pace {
         // A server that asks for no wait at all is still not asked for ever.
         self.waited += wait.max(Duration::from_millis(100));
         Some(wait)
+    }
+
+    /// How often it was tried again.
+    pub(crate) fn tried(&self) -> u64 {
+        self.tried
     }
 
     /// Why it failed, with how often it was tried.

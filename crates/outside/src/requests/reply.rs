@@ -103,7 +103,7 @@ pub(crate) fn excerpt(text: &str) -> String {
 }
 
 /// An error with all its causes in one line.
-pub(super) fn chain(error: &dyn Error) -> String {
+pub(crate) fn chain(error: &dyn Error) -> String {
     let mut message = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {

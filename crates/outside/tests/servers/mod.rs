@@ -1,6 +1,13 @@
 //! Servers of one's own for tests: HTTP by hand, an endpoint that speaks as OpenAI's does, one that speaks as Letta's.
 
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used, missing_docs, reason = "tests take of it what they need")]
+#![allow(
+    dead_code,
+    unused_imports,
+    unreachable_pub,
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "tests take of it what they need"
+)]
 
 mod letta;
 mod openai;

@@ -8,6 +8,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("heldset-dialect", 2),
     ("heldset-store", 2),
     ("heldset-grade", 2),
+    ("heldset-query", 2),
     ("heldset-engine", 3),
     ("heldset-outside", 4),
     ("heldset-cli", 5),

@@ -159,6 +159,44 @@ pub(crate) enum Command {
         after_help = "Example:\n  heldset migrate suite.yaml\n  heldset migrate suite.yaml --accuracy-unit fraction -o plan.yaml"
     )]
     Migrate(crate::commands::migrate::MigrateArgs),
+    /// Describe datasets: create, validate, update, move through their states
+    #[command(
+        after_help = "Example:\n  heldset dataset create --name \"Support tickets\" --slug support-tickets\n  heldset dataset status support-tickets archived"
+    )]
+    Dataset(crate::commands::dataset::DatasetArgs),
+    /// Register, infer and compare schemas
+    #[command(after_help = "Example:\n  heldset schema infer trips\n  heldset schema register trips schema.json")]
+    Schema(crate::commands::schema::SchemaArgs),
+    /// Keep how outside systems are reached
+    #[command(
+        after_help = "Example:\n  heldset connector add jira --kind jira --config '{\"url\": \"https://example.atlassian.net\"}'"
+    )]
+    Connector(crate::commands::connector::ConnectorArgs),
+    /// Keep the secrets of connectors
+    #[command(after_help = "Example:\n  heldset credential set jira --scope user < secret.json")]
+    Credential(crate::commands::credential::CredentialArgs),
+    /// Fill a dataset from a live system
+    #[command(after_help = "Example:\n  heldset source add tickets source.yaml\n  heldset source sync tickets")]
+    Source(crate::commands::source::SourceArgs),
+    /// List those who act, and set their teams
+    #[command(after_help = "Example:\n  heldset principal ls")]
+    Principal(crate::commands::principal::PrincipalArgs),
+    /// Ask for records: filter, sort, page
+    #[command(
+        after_help = "Example:\n  heldset query trips --where 'category = \"hotel\" and score > 0.8' --sort -created_at --limit 50"
+    )]
+    Query(crate::commands::query::QueryArgs),
+    /// Run read-only SQL over datasets
+    #[command(after_help = "Example:\n  heldset sql 'select category, count(*) from trips group by category'")]
+    Sql(crate::commands::sql::SqlArgs),
+    /// Clean, look up and split a dataset into a new one
+    #[command(
+        after_help = "Example:\n  heldset prepare trips prepare.yaml --to trips-clean\n  heldset prepare trips --trim-whitespace --split train=0.8,test=0.2 --seed 7 -o trips.jsonl"
+    )]
+    Prepare(Box<crate::commands::prepare::PrepareArgs>),
+    /// Show what comes from what
+    #[command(after_help = "Example:\n  heldset lineage trips\n  heldset lineage trips --svg -o lineage.svg")]
+    Lineage(crate::commands::lineage::LineageArgs),
     /// Tell what a code means and what to do about it
     #[command(after_help = "Example:\n  heldset explain E012")]
     Explain(ExplainArgs),

@@ -6,6 +6,7 @@ mod args;
 mod commands;
 mod disk;
 mod exit;
+mod labels;
 mod layout;
 mod place;
 mod plans;

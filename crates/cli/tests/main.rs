@@ -8,6 +8,7 @@ mod check;
 mod convert;
 mod copies;
 mod crash;
+mod dataset;
 mod diff;
 mod doctor;
 mod erase;
@@ -23,15 +24,21 @@ mod import;
 mod keys;
 mod launch;
 mod leak;
+mod lineage;
 mod migrate;
 mod mount;
 mod policy;
+mod prepare;
+mod principal;
+mod query;
 mod races;
 mod record;
 mod register;
 mod run;
 mod scan;
+mod schema;
 mod scrub;
+mod source;
 mod verify;
 
 use std::path::{Path, PathBuf};
@@ -102,6 +109,18 @@ impl Store {
         let mut command = Command::cargo_bin("heldset").unwrap();
         command.current_dir(self.path()).env_remove("HELDSET_STORE").env("HELDSET_KEYS", self.path().join("keys"));
         let output = command.args(args).output().unwrap();
+        Ran {
+            code: output.status.code().unwrap(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Runs a command at the store as another user of the machine.
+    fn run_as(&self, user: &str, args: &[&str]) -> Ran {
+        let mut command = Command::cargo_bin("heldset").unwrap();
+        command.current_dir(self.path()).env_remove("HELDSET_STORE").env("HELDSET_KEYS", self.path().join("keys"));
+        let output = command.env("USER", user).args(args).output().unwrap();
         Ran {
             code: output.status.code().unwrap(),
             out: String::from_utf8(output.stdout).unwrap(),

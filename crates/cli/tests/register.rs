@@ -112,7 +112,16 @@ fn what_is_wrong_with_a_declaration_is_said() {
     let stray = "{\"id\":\"zz\",\"label\":\"for nobody\"}\n";
     for (from, to, code, exit, said) in [
         ("slug: w2s-prompts", "slug: w2s-prompts, owner: me", "E021", 3, "`owner` is not known here"),
-        ("mode: synced", "mode: remote_streamed", "E103", 2, "connector"),
+        ("mode: synced", "mode: remote_streamed", "E076", 2, "connector"),
+        (
+            "slug: w2s-prompts",
+            "slug: w2s-prompts, status: published",
+            "E047",
+            2,
+            "dataset status w2s-prompts published",
+        ),
+        ("slug: w2s-prompts", "slug: w2s-prompts, certification_level: gold", "E048", 2, "--certification gold"),
+        ("slug: w2s-prompts", "slug: w2s-prompts, owner_id: me", "E021", 3, "`owner_id` is a UUID"),
         ("path: prompts.jsonl", "path: \"gs://bucket/prompts.jsonl\"", "E103", 2, "gs://bucket/prompts.jsonl"),
         ("path: prompts.jsonl", "path: prompt.jsonl", "E101", 2, "prompt.jsonl"),
         ("visibility: evaluator_only, ", "", "E040", 3, "hidden_labels"),
@@ -191,4 +200,117 @@ fn only_those_who_run_the_store_register() {
     let kept = w2s();
     let ran = kept.run(&["register", "dataset.yaml", "--as", "evaluator"]);
     assert!(ran.code == 5 && ran.err.contains("E120"), "{}", ran.err);
+}
+
+/// The remote labelling stream of the primitive, with the records that were consumed.
+fn triage() -> Store {
+    let kept = store();
+    kept.file("triage-cases-188.jsonl", "{\"id\":\"c1\",\"text\":\"fever\"}\n{\"id\":\"c2\",\"text\":\"cough\"}\n");
+    let declaration = "apiVersion: heldset/v1
+kind: Dataset
+metadata: {name: Triage cases, slug: triage-cases}
+spec:
+  mode: remote_streamed
+  source: {uri: \"warehouse://prod.cases\"}
+  query: select id, text from cases where labelled = false
+  snapshot_time: 2026-05-01T00:00:00Z
+  replay_manifest: triage-cases-188.jsonl
+";
+    kept.file("dataset.yaml", declaration);
+    kept
+}
+
+#[test]
+fn a_stream_is_pinned_by_its_query_its_time_and_the_records_that_were_consumed() {
+    let kept = triage();
+    let dry = kept.fine(&["register", "dataset.yaml", "--dry-run"]);
+    assert!(dry.contains("triage-cases@1 would be: new dataset"), "{dry}");
+    kept.fine(&["register", "dataset.yaml"]);
+    assert_eq!(kept.fine(&["cat", "triage-cases"]).lines().count(), 2);
+    let shown = kept.fine(&["show", "triage-cases", "--json"]);
+    let digest = sha256(b"select id, text from cases where labelled = false").to_string();
+    for part in [
+        "\"mode\":\"remote_streamed\"",
+        "\"source\":\"warehouse://prod.cases\"",
+        &format!("\"query_digest\":\"{digest}\""),
+        "\"snapshot_time\":\"2026-05-01T00:00:00Z\"",
+        "\"replay\":\"exact\"",
+        "\"path\":\"triage-cases-188.jsonl\",\"sha256\":\"sha256:",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(kept.fine(&["register", "dataset.yaml", "--json"]).contains("\"change\":\"nothing\""));
+    redeclare(&kept, "snapshot_time: 2026-05-01", "snapshot_time: 2026-06-01");
+    assert!(kept.fine(&["register", "dataset.yaml"]).starts_with("triage-cases@2 sha256:"));
+}
+
+#[test]
+fn a_stream_that_cannot_be_replayed_is_refused() {
+    for (from, to, code, exit, said) in [
+        (
+            "replay_manifest: triage",
+            "replay_manifest: gs://aquamarine/manifests/triage",
+            "E076",
+            2,
+            "it is not a file here",
+        ),
+        ("replay_manifest: triage-cases-188.jsonl", "", "E076", 2, "lacks `replay_manifest`"),
+        ("replay_manifest: triage-cases-188", "replay_manifest: other", "E076", 2, "there is no such file"),
+        ("query: select id, text from cases where labelled = false", "", "E076", 2, "lacks `query` or `query_digest`"),
+        ("  mode: remote_streamed\n", "", "E103", 2, "are of a stream"),
+        (
+            "  query:",
+            "  query_digest: \"sha256:0000000000000000000000000000000000000000000000000000000000000000\"\n  query:",
+            "E042",
+            6,
+            "the query is not the declared one",
+        ),
+        ("  query:", "  query_digest: abc\n  query:", "E021", 3, "query_digest"),
+    ] {
+        let kept = triage();
+        redeclare(&kept, from, to);
+        let ran = kept.run(&["register", "dataset.yaml"]);
+        assert!(ran.code == exit && ran.err.contains(code) && ran.err.contains(said), "{to}: {} {}", ran.code, ran.err);
+        assert_eq!(kept.fine(&["ls"]), "");
+    }
+}
+
+#[test]
+fn a_store_requires_what_it_was_told_to() {
+    let kept = w2s();
+    kept.fine(&["init", "--change", "--require", "license,provenance,manifest,checksum,visibility"]);
+    kept.fine(&["register", "dataset.yaml", "--dry-run"]);
+    for (from, to, what) in [
+        ("license: CC-BY-4.0, ", "", "`license`"),
+        ("  provenance: {imported_from: benchmark release 2026-04-12}\n", "", "`provenance`"),
+        ("  checksum: {prompts.jsonl: ", "  checksum: {release.txt: ", "`manifest`"),
+    ] {
+        let kept = w2s();
+        kept.file("release/release.txt", PROMPTS);
+        kept.fine(&["init", "--change", "--require", "license,provenance,manifest,checksum,visibility"]);
+        redeclare(&kept, from, to);
+        let ran = kept.run(&["register", "dataset.yaml"]);
+        assert!(
+            ran.code == 3 && ran.err.contains("E077") && ran.err.contains(what),
+            "{what}: {} {}",
+            ran.code,
+            ran.err
+        );
+        assert_eq!(kept.fine(&["ls"]), "");
+        kept.fine(&["init", "--change", "--require", "none"]);
+        kept.fine(&["register", "dataset.yaml"]);
+    }
+    let ran = kept.run(&["init", "--change", "--require", "licence"]);
+    assert!(ran.code == 2 && ran.err.contains("did you mean `license`?"), "{}", ran.err);
+    // Without a word, who may see files must be stated; that of records follows from their profile.
+    let kept = store();
+    fs::create_dir(kept.path().join("papers")).unwrap();
+    kept.file("papers/a.txt", "one").file(
+        "dataset.yaml",
+        "apiVersion: heldset/v1\nkind: Dataset\nmetadata: {name: Some papers, slug: papers}\nspec: {source: papers}\n",
+    );
+    let ran = kept.run(&["register", "dataset.yaml"]);
+    assert!(ran.code == 3 && ran.err.contains("E077") && ran.err.contains("visibility"), "{} {}", ran.code, ran.err);
+    redeclare(&kept, "{source: papers}", "{source: papers, visibility: {default: agent_visible}}");
+    kept.fine(&["register", "dataset.yaml"]);
 }

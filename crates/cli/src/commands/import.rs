@@ -8,16 +8,13 @@ use heldset_core::code::Code;
 use heldset_core::declaration::Parent;
 use heldset_core::fault::Fault;
 use heldset_core::manifest::Mode;
-use heldset_core::profile::Profile;
 use heldset_core::value::{Object, Value};
-use heldset_core::visibility::PolicyDraft;
 use heldset_engine::Listener;
-use heldset_engine::import::{
-    About, Change, Generation, ImportRequest, Imported, Labelling, change, import, import_files,
-};
+use heldset_engine::import::{About, Change, Generation, ImportRequest, Imported, change, import, import_files};
 
 use crate::args::{Cli, ReadArgs};
 use crate::exit::{Exit, Failure};
+use crate::labels::LabelArgs;
 use crate::place;
 use crate::print::progress::Progress;
 use crate::print::{self, Severity, json};
@@ -41,21 +38,8 @@ pub(crate) struct ImportArgs {
     /// What the version is about
     #[arg(short, long, value_name = "TEXT")]
     message: Option<String>,
-    /// The label of the split
-    #[arg(long, value_name = "LABEL")]
-    visibility: Option<String>,
-    /// The label of a field, or of a family such as `expected*`
-    #[arg(long = "label", value_name = "FIELD=LABEL")]
-    labels: Vec<String>,
-    /// A policy file (YAML or JSON), laid over the labels there are
-    #[arg(long, value_name = "FILE")]
-    policy: Option<PathBuf>,
-    /// What the records are taken for
-    #[arg(long, value_name = "PROFILE", value_parser = ["case", "plain"])]
-    profile: Option<String>,
-    /// Why more audiences may see something than before
-    #[arg(long, value_name = "REASON")]
-    declassify: Option<String>,
+    #[command(flatten)]
+    labels: LabelArgs,
     /// How the version came to be
     #[arg(long, value_name = "MODE", value_parser = ["synced", "mounted", "generated", "hidden"])]
     mode: Option<String>,
@@ -159,7 +143,7 @@ pub(crate) fn run(cli: &Cli, args: &ImportArgs) -> Result<Exit, Failure> {
     let session = place::session(cli)?;
     session.must_manage("import")?;
     let reading = super::read_options(&args.read)?;
-    let (labelling, about) = (args.labelling()?, args.about()?);
+    let (labelling, about) = (args.labels.labelling()?, args.about()?);
     let request = ImportRequest {
         slug: &args.slug,
         split: &args.split,
@@ -185,7 +169,11 @@ pub(crate) fn run(cli: &Cli, args: &ImportArgs) -> Result<Exit, Failure> {
         }
     };
     listener.finish();
-    print_outcome(cli, args, &done?, &listener)
+    let done = done?;
+    if let Some(committed) = &done.committed {
+        super::tell_touched(cli, &session, committed)?;
+    }
+    print_outcome(cli, args, &done, &listener)
 }
 
 impl ImportArgs {
@@ -213,17 +201,6 @@ impl ImportArgs {
             ("path", Value::from(path.display().to_string())),
         ]);
         Ok(Some(json::text(&contract)))
-    }
-
-    fn labelling(&self) -> Result<Labelling, Failure> {
-        let labels = self.labels.iter().map(|label| pair(label, "--label", "FIELD=LABEL")).collect::<Result<_, _>>()?;
-        Ok(Labelling {
-            profile: self.profile.as_deref().and_then(Profile::parse),
-            labels,
-            visibility: self.visibility.clone(),
-            policy: self.policy.as_deref().map(load_policy).transpose()?,
-            declassify: self.declassify.clone(),
-        })
     }
 
     fn about(&self) -> Result<About, Failure> {
@@ -254,15 +231,6 @@ pub(crate) fn pair(text: &str, option: &str, form: &str) -> Result<(String, Stri
             format!("write `{option} {form}`"),
         )),
     }
-}
-
-fn load_policy(path: &std::path::Path) -> Result<PolicyDraft, Failure> {
-    let value = super::load_document(path)?;
-    let mut inner = &value;
-    if let Some(visibility) = value.as_object().and_then(|object| object.get("visibility")) {
-        inner = visibility;
-    }
-    PolicyDraft::from_value(inner).map_err(|error| Failure::refused(&Box::from(error)))
 }
 
 fn print_outcome(

@@ -5,8 +5,11 @@ pub(crate) mod cat;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod connector;
 pub(crate) mod convert;
 pub(crate) mod copies;
+pub(crate) mod credential;
+pub(crate) mod dataset;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod doctor;
@@ -20,19 +23,26 @@ pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod launch;
+pub(crate) mod lineage;
 pub(crate) mod ls;
 pub(crate) mod migrate;
 pub(crate) mod mount;
+pub(crate) mod prepare;
+pub(crate) mod principal;
 pub(crate) mod promote;
+pub(crate) mod query;
 pub(crate) mod record;
 pub(crate) mod register;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod scan;
+pub(crate) mod schema;
 pub(crate) mod score;
 pub(crate) mod scrub;
 pub(crate) mod show;
+pub(crate) mod source;
+pub(crate) mod sql;
 pub(crate) mod tag;
 pub(crate) mod verify;
 pub(crate) mod why;
@@ -88,6 +98,16 @@ pub(crate) fn run(cli: &Cli) -> Result<Exit, Failure> {
         Command::Migrate(args) => migrate::run(cli, args),
         Command::Explain(args) => explain::run(cli, args),
         Command::Completions(args) => completions::run(args),
+        Command::Dataset(args) => dataset::run(cli, args),
+        Command::Schema(args) => schema::run(cli, args),
+        Command::Source(args) => source::run(cli, args),
+        Command::Connector(args) => connector::run(cli, args),
+        Command::Credential(args) => credential::run(cli, args),
+        Command::Principal(args) => principal::run(cli, args),
+        Command::Query(args) => query::run(cli, args),
+        Command::Sql(args) => sql::run(cli, args),
+        Command::Prepare(args) => prepare::run(cli, args),
+        Command::Lineage(args) => lineage::run(cli, args),
         Command::Launch(args) => launch::run(args),
     }
 }
@@ -116,6 +136,45 @@ fn load_schema(path: &Path) -> Result<Schema, Failure> {
 /// Standard output is gone.
 pub(crate) fn broken(error: &std::io::Error) -> Failure {
     Failure::write(Path::new("standard output"), error)
+}
+
+/// Says what a changed policy, license, schema or set of splits touches of what came from earlier versions.
+pub(crate) fn tell_touched(
+    cli: &Cli,
+    session: &heldset_engine::session::Session,
+    committed: &heldset_engine::commit::Committed,
+) -> Result<(), Failure> {
+    let Some(changed) = heldset_engine::lineage::changed(session, committed)? else { return Ok(()) };
+    if !cli.quiet && !cli.json {
+        let (slug, kinds) = (&committed.dataset.slug, changed.kinds.join(" and "));
+        let first = changed.kinds.first().copied().unwrap_or("policy");
+        let words = changed.touched.words();
+        eprintln_closed_is_fine(&format!(
+            "note: the {kinds} of {slug} changed; {words} come from earlier versions: `heldset lineage {slug} --impact {first}`"
+        ));
+    }
+    Ok(())
+}
+
+/// Says whom a change of what is said of a dataset touches.
+pub(crate) fn tell_touched_by(
+    cli: &Cli,
+    session: &heldset_engine::session::Session,
+    slug: &str,
+    kind: &str,
+) -> Result<(), Failure> {
+    let touched = heldset_engine::lineage::touched(session, slug, None)?;
+    if !touched.is_empty() && !cli.quiet && !cli.json {
+        let words = touched.words();
+        eprintln_closed_is_fine(&format!("note: {words} come from {slug}: `heldset lineage {slug} --impact {kind}`"));
+    }
+    Ok(())
+}
+
+/// Writes a line to stderr; a closed one is no reason to stop.
+fn eprintln_closed_is_fine(text: &str) {
+    use std::io::Write as _;
+    drop(writeln!(std::io::stderr(), "{text}"));
 }
 
 /// A document that the user wrote, in YAML or JSON.

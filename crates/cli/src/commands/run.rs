@@ -163,7 +163,7 @@ fn answer(ran: &Ran) -> Object<'static> {
         }
         value
     });
-    json::object([
+    let mut answer = json::object([
         ("run", doc.id.clone().into()),
         ("dataset", doc.dataset.clone().into()),
         ("version", json::number(doc.version)),
@@ -174,7 +174,11 @@ fn answer(ran: &Ran) -> Object<'static> {
         ("cached", json::number(doc.cached)),
         ("scores", ran.summary.scores()),
         ("gate", verdict),
-    ])
+    ]);
+    if let Some(replay) = &doc.replay {
+        answer.set("replay", replay.clone().into());
+    }
+    answer
 }
 
 fn print_dry(cli: &Cli, found: &NamedPlan, dry: &DryRun) -> Result<Exit, Failure> {

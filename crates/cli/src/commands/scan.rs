@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use heldset_core::value::{Object, Value};
-use heldset_engine::scan::{Finding, Scan, SecretKind, scan};
+use heldset_engine::scan::{Finding, Scan, SecretKind, remember, scan};
+use heldset_engine::session::Session;
 use walkdir::WalkDir;
 
 use crate::args::Cli;
@@ -55,9 +56,19 @@ pub(crate) fn run(cli: &Cli, args: &ScanArgs) -> Result<Exit, Failure> {
         }
     }
     progress.finish();
+    remember_all(&session, args, &scan)?;
     let text = if cli.json { json::text(&object(&scan)) + "\n" } else { text(cli, &scan) };
     io::stdout().write_all(text.as_bytes()).map_err(|error| super::broken(&error))?;
     Ok(if scan.findings.is_empty() { Exit::Fine } else { Exit::Different })
+}
+
+/// What was found stays open until a scan of the same place finds nothing.
+fn remember_all(session: &Session, args: &ScanArgs, scan: &Scan) -> Result<(), Failure> {
+    for path in &args.paths {
+        let place = path.canonicalize().unwrap_or_else(|_| path.clone());
+        remember(session, scan, &path.display().to_string(), &place.display().to_string())?;
+    }
+    Ok(())
 }
 
 /// The file to read: links are followed to files, not to folders; what is no file is passed over.

@@ -5,13 +5,14 @@ use std::io::{self, Write};
 
 use clap::Args;
 use heldset_core::value::{Object, Value};
+use heldset_engine::dataset::Described;
 use heldset_engine::resolve::mapping;
-use heldset_engine::show::{Shown, show};
+use heldset_engine::show::{Shown, show, unversioned};
 
 use crate::args::Cli;
 use crate::exit::{Exit, Failure};
 use crate::place;
-use crate::print::{clean, json};
+use crate::print::{clean, dataset as described, json};
 
 #[derive(Args)]
 pub(crate) struct ShowArgs {
@@ -26,7 +27,11 @@ pub(crate) struct ShowArgs {
 /// Shows a version.
 pub(crate) fn run(cli: &Cli, args: &ShowArgs) -> Result<Exit, Failure> {
     let session = place::session(cli)?;
+    if let Some(described) = unversioned(&session, &args.cite)? {
+        return draft(cli, &described);
+    }
     let shown = show(&session, &args.cite)?;
+    described::warnings(cli, &shown.described);
     let mut out = match cli.json {
         true => json::text(&object(&shown)),
         false => text(&shown, args.digests),
@@ -34,6 +39,49 @@ pub(crate) fn run(cli: &Cli, args: &ShowArgs) -> Result<Exit, Failure> {
     out.push('\n');
     io::stdout().write_all(out.as_bytes()).map(|()| Exit::Fine).map_err(|error| super::broken(&error))
 }
+
+/// A dataset that has no version yet.
+fn draft(cli: &Cli, found: &Described) -> Result<Exit, Failure> {
+    let text = match cli.json {
+        true => {
+            let mut object = json::object([("dataset", Value::from(found.dataset.slug.clone()))]);
+            for (name, value) in described::object(found) {
+                object.set(name, value);
+            }
+            for name in ["digest", "mode"] {
+                object.set(name, Value::Null);
+            }
+            object.set("splits", Value::Array(Vec::new()));
+            json::text(&object)
+        }
+        false => described::text(found),
+    };
+    writeln!(io::stdout(), "{text}").map(|()| Exit::Fine).map_err(|error| super::broken(&error))
+}
+
+/// What is said of the dataset beside what is shown of the version; its tags have another name, for versions have tags.
+const OF_THE_DATASET: [(&str, &str); 20] = [
+    ("id", "id"),
+    ("status", "status"),
+    ("certification_level", "certification_level"),
+    ("owner_id", "owner_id"),
+    ("team", "team"),
+    ("connector_id", "connector_id"),
+    ("external_id", "external_id"),
+    ("data_residency", "data_residency"),
+    ("dataset_tags", "tags"),
+    ("categories", "categories"),
+    ("policy_tags", "policy_tags"),
+    ("legal_basis", "legal_basis"),
+    ("consent", "consent"),
+    ("deletion_status", "deletion_status"),
+    ("quality_score", "quality_score"),
+    ("record_count", "record_count"),
+    ("size_bytes", "size_bytes"),
+    ("declared", "declared"),
+    ("computed", "computed"),
+    ("etag", "etag"),
+];
 
 fn object(shown: &Shown) -> Object<'_> {
     let (dataset, version) = (&shown.resolved.dataset, &shown.resolved.version);
@@ -67,13 +115,16 @@ fn object(shown: &Shown) -> Object<'_> {
         ("created_by", Value::from(version.created_by.as_str())),
         ("parents", texts(&version.parents)),
         ("provenance", mapping(&version.provenance).into()),
+        ("replay", json::optional(heldset_engine::source::replay_of(version))),
         ("source", document(&dataset.source)),
         ("retention", document(&dataset.retention)),
-        ("deletion_status", Value::from(dataset.deletion_status.as_str())),
         ("mount", document(&version.mount)),
         ("declassified", json::optional(version.declassified.as_deref())),
     ] {
         object.set(name, value);
+    }
+    for (name, field) in OF_THE_DATASET {
+        object.set(name, shown.described.fields.get(field).cloned().unwrap_or(Value::Null));
     }
     if let Some(sources) = &shown.sources {
         let source = |source: &heldset_store::documents::SourceDoc| {
@@ -115,6 +166,26 @@ fn source_digest(shown: &Shown) -> Value<'static> {
     }
 }
 
+/// What is said of the dataset, in words.
+const LINES: [(&str, &str); 16] = [
+    ("deletion", "deletion_status"),
+    ("status", "status"),
+    ("certification", "certification_level"),
+    ("owner", "owner_id"),
+    ("team", "team"),
+    ("tags", "tags"),
+    ("categories", "categories"),
+    ("policy tags", "policy_tags"),
+    ("residency", "data_residency"),
+    ("legal basis", "legal_basis"),
+    ("consent", "consent"),
+    ("connector", "connector_id"),
+    ("external id", "external_id"),
+    ("quality", "quality_score"),
+    ("records", "record_count"),
+    ("bytes", "size_bytes"),
+];
+
 fn text(shown: &Shown, with_digests: bool) -> String {
     let (dataset, version) = (&shown.resolved.dataset, &shown.resolved.version);
     let tags: String = shown.tags.iter().map(|tag| format!(" [{tag}]")).collect();
@@ -132,11 +203,15 @@ fn text(shown: &Shown, with_digests: bool) -> String {
     line("license", dataset.license.as_deref());
     line("created", Some(&format!("{} by {}", version.created_at, version.created_by)));
     line("message", version.message.as_deref());
+    line("replay", heldset_engine::source::replay_of(version));
     line("provenance", Some(version.provenance.as_str()).filter(|text| *text != "{}"));
     line("parents", version.parents.first().map(|_| version.parents.join(", ")).as_deref());
     line("source", dataset.source.as_deref());
     line("retention", dataset.retention.as_deref());
-    line("deletion", Some(dataset.deletion_status.as_str()).filter(|status| *status != "none"));
+    for (name, field) in LINES {
+        let value = shown.described.fields.get(field).and_then(described::shown);
+        line(name, value.as_deref());
+    }
     line("mount", version.mount.as_deref());
     line("declassified", version.declassified.as_deref());
     for split in &shown.splits {

@@ -75,7 +75,8 @@ fn text(verified: &Verified, quiet: bool) -> String {
     out
 }
 
-struct OnDisk;
+/// Files where they were pinned.
+pub(crate) struct OnDisk;
 
 impl PinnedFiles for OnDisk {
     fn digest(&self, path: &str) -> io::Result<(u64, Digest)> {

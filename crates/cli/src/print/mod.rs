@@ -1,6 +1,7 @@
 //! What people and programs see.
 
 pub(crate) mod clean;
+pub(crate) mod dataset;
 pub(crate) mod fault;
 pub(crate) mod json;
 pub(crate) mod progress;

@@ -122,6 +122,7 @@ impl World {
         self.fine(&["record", "edit", "trips", "q2", "--set", &format!("{field}={value}")]);
         self.fine(&["import", "trips", "--remove", "q4"]);
         self.erase();
+        self.register_schemas();
         self.write("plan.yaml", PLAN);
         self.write("rule.yaml", "{kind: simple, metric_key: printable, op: gte, value: 0.5}\n");
         self.fine(&["run", "plan.yaml"]);
@@ -130,6 +131,22 @@ impl World {
             fs::create_dir_all(self.base().join("copies")).unwrap();
             self.fine(&["export", "trips", "--to", "jsonl", "--split", "default", "--as", audience, "-o", &file]);
             self.fine(&["mount", "trips", &folder, "--as", audience]);
+        }
+    }
+
+    /// Two schemas for each dataset, the second of which loses a field: one of our own form, one a JSON Schema.
+    fn register_schemas(&self) {
+        for (dataset, _) in DATASETS {
+            let fields = self.fields_of(dataset);
+            let field = |(_, name): &(&str, String)| format!("{{\"name\":\"{name}\",\"type\":\"json\"}}");
+            let list: Vec<String> = fields.iter().map(field).collect();
+            self.write("schema.json", &format!("{{\"fields\":[{}]}}", list.join(",")));
+            let (_, last) = fields.last().unwrap();
+            self.fine(&["schema", "register", dataset, "schema.json", "--summary", &format!("with {last}")]);
+            let property = |(_, name): &(&str, String)| format!("\"{name}\":{{}}");
+            let list: Vec<String> = fields[..fields.len() - 1].iter().map(property).collect();
+            self.write("schema.json", &format!("{{\"type\":\"object\",\"properties\":{{{}}}}}", list.join(",")));
+            self.fine(&["schema", "register", dataset, "schema.json", "--summary", &format!("without {last}")]);
         }
     }
 

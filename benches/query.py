@@ -24,7 +24,9 @@ def main():
     bench = os.environ.get("HELDSET_BENCH_DIR")
     if not bench:
         sys.exit("set HELDSET_BENCH_DIR to the folder with run.py")
-    sides = {"heldset": external("cases"), "heldset, nothing sealed": external("cases", "--profile plain"), args.peer: None}
+    sealed = "--format records --profile case --label ground_truth=evaluator_only"
+    opened = "--format records --profile plain --label ground_truth=agent_visible"
+    sides = {"heldset": external("cases", sealed), "heldset, nothing sealed": external("cases", opened), args.peer: None}
     lines = {side: [] for side in sides}
     for _ in range(args.repeat):
         for side, env in sides.items():
